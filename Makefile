@@ -1,0 +1,44 @@
+# Everything a newcomer needs: `make demo` and `make test`. Both set up what they need first.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format bench docs clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP)  ## Create .venv and install Regard with every tested version
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Regard needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[develop]'
+	touch $@
+
+demo: $(STAMP)  ## Show what Regard does
+	$(BIN)/regard explain lecture
+
+test: $(STAMP)  ## Run all tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(STAMP)  ## Format, lint, types, import direction
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -p no:xdist tests/unit/test_import_direction.py
+
+format: $(STAMP)  ## Put the code in its canonical form
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP)  ## List the benchmarks and how to run them
+	@grep -h '^    \$$ ' benchmarks/*.py || true
+
+docs: $(STAMP)  ## Build the documentation into site/ (offline)
+	$(BIN)/mkdocs build --strict
+
+clean:  ## Remove what can be built again
+	rm -rf $(VENV) build site *.egg-info .pytest_cache .mypy_cache .ruff_cache

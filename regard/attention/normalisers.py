@@ -1,0 +1,186 @@
+"""From scores to weights: soft over all places, hard on one, local around one.
+
+A normaliser gets the scores ``B *H Q K``, the mask, the queries they came from and the place of the
+first query, and gives :class:`Weights`. A query that may see nothing gets zeros, never NaN.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from regard.errors import SizeError
+from regard.shapes import Bool, Float, Int, Tensor
+
+Mask = Bool[Tensor, "..."] | None
+
+
+class Weights(NamedTuple):
+    """How much each query takes of each value; for sampled weights, how probable the sample was."""
+
+    weights: Float[Tensor, "B *H Q K"]
+    log_probability: Float[Tensor, "B *H Q"] | None = None
+
+
+class Normaliser(nn.Module):
+    """Turns scores into weights."""
+
+    def forward(
+        self,
+        scores: Float[Tensor, "B *H Q K"],
+        mask: Mask = None,
+        *,
+        query: Float[Tensor, "B *H Q E"] | None = None,
+        first: int = 0,
+    ) -> Weights:
+        """Give the weights of each query over the keys."""
+        raise NotImplementedError
+
+
+class Soft(Normaliser):
+    """``αᵢ = exp(eᵢ) / Σⱼ exp(eⱼ)``: every place counts, and each row sums to one."""
+
+    def forward(
+        self,
+        scores: Float[Tensor, "B *H Q K"],
+        mask: Mask = None,
+        *,
+        query: Float[Tensor, "B *H Q E"] | None = None,
+        first: int = 0,
+    ) -> Weights:
+        """Give the weights of each query over the keys."""
+        return Weights(masked_softmax(scores, mask))
+
+
+class Hard(Normaliser):
+    """One place alone: sampled from the softmax while training, the best one afterwards.
+
+    Sampling has no gradient, so the log-probability of the sample comes along, which REINFORCE
+    needs: ``∇ E[R] = E[R ∇ log p(place)]`` (Xu et al. 2015).
+    """
+
+    def __init__(self, generator: torch.Generator | None = None) -> None:
+        super().__init__()
+        self.generator = generator
+
+    def forward(
+        self,
+        scores: Float[Tensor, "B *H Q K"],
+        mask: Mask = None,
+        *,
+        query: Float[Tensor, "B *H Q E"] | None = None,
+        first: int = 0,
+    ) -> Weights:
+        """Give the weights of each query over the keys."""
+        probability = masked_softmax(scores, mask)
+        sees_something = (probability.sum(-1, keepdim=True) > 0).detach()
+        if self.training:
+            # A row without any probability cannot be sampled from: it gets even odds, then zeros.
+            odds = torch.where(sees_something, probability.detach(), torch.ones_like(probability))
+            flat = odds.reshape(-1, odds.shape[-1])
+            place = torch.multinomial(flat, 1, generator=self.generator)
+            place = place.view(*odds.shape[:-1], 1)
+        else:
+            place = probability.argmax(-1, keepdim=True)
+        chosen = torch.zeros_like(probability).scatter(-1, place, 1.0) * sees_something
+        at_place = probability.gather(-1, place).where(
+            sees_something, torch.ones_like(scores[..., :1])
+        )
+        return Weights(chosen, at_place.log().squeeze(-1))
+
+
+class LocalMonotonic(Normaliser):
+    """Soft over the window ``[t - D, t + D]`` around the query's own place t (Luong's local-m)."""
+
+    def __init__(self, reach: int) -> None:
+        super().__init__()
+        self.reach = _checked_reach(reach)
+
+    def forward(
+        self,
+        scores: Float[Tensor, "B *H Q K"],
+        mask: Mask = None,
+        *,
+        query: Float[Tensor, "B *H Q E"] | None = None,
+        first: int = 0,
+    ) -> Weights:
+        """Give the weights of each query over the keys."""
+        n_queries, n_keys = scores.shape[-2:]
+        centre = torch.arange(first, first + n_queries, device=scores.device)[:, None]
+        near = (torch.arange(n_keys, device=scores.device) - centre).abs() <= self.reach
+        return Weights(masked_softmax(scores, _both(mask, near)))
+
+
+class LocalPredictive(Normaliser):
+    """Soft over a window around a predicted place, and less the farther from it (Luong's local-p).
+
+    ``p = S · sigmoid(vᵀ tanh(W q))`` with S the number of keys that may be seen, and
+    ``α(s) = softmax(e)(s) · exp(-(s - p)² / 2σ²)`` with ``σ = D/2`` inside ``[p - D, p + D]``.
+    As in the paper the rows are not made to sum to one again: they sum to at most one.
+    """
+
+    def __init__(self, d_query: int, reach: int, n_heads: int = 1) -> None:
+        super().__init__()
+        self.reach = _checked_reach(reach)
+        bound = 1 / math.sqrt(d_query)
+        self.weight = nn.Parameter(torch.empty(n_heads, d_query, d_query).uniform_(-bound, bound))
+        self.v = nn.Parameter(torch.empty(n_heads, d_query, 1).uniform_(-bound, bound))
+
+    def predict_place(
+        self, query: Float[Tensor, "B *H Q E"], n_seen: Int[Tensor, "..."]
+    ) -> Float[Tensor, "B *H Q 1"]:
+        """Predict the place among ``n_seen`` keys that each query wants."""
+        share = torch.sigmoid(torch.tanh(query @ self.weight.transpose(-2, -1)) @ self.v)
+        return n_seen * share
+
+    def forward(
+        self,
+        scores: Float[Tensor, "B *H Q K"],
+        mask: Mask = None,
+        *,
+        query: Float[Tensor, "B *H Q E"] | None = None,
+        first: int = 0,
+    ) -> Weights:
+        """Give the weights of each query over the keys."""
+        if query is None:
+            raise SizeError("local-p predicts its place from the query: pass query= along")
+        n_keys = scores.shape[-1]
+        places = torch.arange(n_keys, device=scores.device)
+        if mask is None:
+            n_seen = torch.full_like(scores[..., :1], n_keys, dtype=torch.long)
+        else:
+            # The last place that may be seen, plus one: the sentence's length under a padding mask.
+            n_seen = ((places + 1) * mask).amax(-1, keepdim=True)
+        distance = places - self.predict_place(query, n_seen)
+        near = distance.detach().abs() <= self.reach
+        closeness = torch.exp(-(distance**2) / (2 * (self.reach / 2) ** 2))
+        return Weights(masked_softmax(scores, _both(mask, near)) * closeness)
+
+
+NORMALISERS: dict[str, type[Normaliser]] = {
+    "soft": Soft,
+    "hard": Hard,
+    "local-m": LocalMonotonic,
+    "local-p": LocalPredictive,
+}
+
+
+def masked_softmax(scores: Float[Tensor, "*any K"], mask: Mask) -> Float[Tensor, "*any K"]:
+    """Softmax over what may be seen; a row that may see nothing is all zeros, gradient included."""
+    if mask is None:
+        return scores.softmax(-1)
+    sees_something = mask.any(-1, keepdim=True)
+    # -inf hides a place; a wholly hidden row stays finite instead, and is zeroed after the softmax.
+    hidden = scores.masked_fill(~mask & sees_something, -math.inf)
+    return hidden.softmax(-1) * sees_something
+
+
+def _both(mask: Mask, other: Bool[Tensor, "..."]) -> Bool[Tensor, "..."]:
+    return other if mask is None else mask & other
+
+
+def _checked_reach(reach: int) -> int:
+    if reach < 1:
+        raise SizeError(f"local attention reaches 1 or more places to each side, not {reach}")
+    return reach

@@ -1,0 +1,43 @@
+"""A place in a model where one can listen, and lay hands on what passes."""
+
+from collections.abc import Callable
+
+from torch import Tensor, nn
+
+Listener = Callable[[Tensor], Tensor]
+
+
+class Probe(nn.Module):
+    """The identity, unless someone listens.
+
+    A layer sends a tensor through a probe under a stable name, such as
+    ``decoder.layers.3.cross.weights``; a listener sees it and gives back what goes on. Probes hold
+    no parameters and never appear in a state dict. Models know probes and nothing of who listens.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._listeners: list[Listener] = []
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anyone listens, so that a fused kernel must not hide the tensor."""
+        return bool(self._listeners)
+
+    def attach(self, listener: Listener) -> None:
+        """Let a listener see, and maybe replace, every tensor that passes."""
+        self._listeners.append(listener)
+
+    def detach(self, listener: Listener) -> None:
+        """Let a listener go; one that is not there is no error."""
+        self._listeners = [known for known in self._listeners if known is not listener]
+
+    def forward(self, value: Tensor) -> Tensor:
+        """Pass the tensor on."""
+        for listener in self._listeners:
+            value = listener(value)
+        return value
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "Probe":
+        """A copied model is not watched by those who watch the original."""
+        return Probe()

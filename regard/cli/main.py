@@ -1,0 +1,73 @@
+"""The command `regard`: gathers the verbs, and turns what is refused into one line and exit 2."""
+
+import os
+import sys
+from typing import Annotated
+
+import click
+import typer
+
+from regard import __version__
+from regard.cli import explain
+from regard.errors import RegardError
+
+app = typer.Typer(
+    name="regard",
+    help="Train, run and look inside attention models.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(explain.app, name="explain")
+
+REFUSED = 2
+INTERRUPTED = 130
+
+
+@app.callback()
+def regard(
+    traceback: Annotated[
+        bool, typer.Option("--traceback", help="Show where an error came from.")
+    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Train, run and look inside attention models."""
+    if version:
+        typer.echo(f"regard {__version__}")
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        code = app(arguments, prog_name="regard", standalone_mode=False)
+    except RegardError as error:
+        if "--traceback" in arguments:
+            raise
+        return _refuse(str(error))
+    except click.ClickException as error:
+        return _refuse(_one_sentence(error))
+    except (KeyboardInterrupt, click.Abort):
+        print("regard: interrupted", file=sys.stderr)  # noqa: T201
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone, as `head` does: there is no one left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code if isinstance(code, int) else 0
+
+
+def _refuse(sentence: str) -> int:
+    print(f"regard: {sentence}", file=sys.stderr)  # noqa: T201
+    return REFUSED
+
+
+def _one_sentence(error: click.ClickException) -> str:
+    sentence = " ".join(error.format_message().split())
+    context = getattr(error, "ctx", None)
+    return f"{sentence} (see {context.command_path} --help)" if context else sentence

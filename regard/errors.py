@@ -1,0 +1,72 @@
+"""Everything Regard refuses, as one tree.
+
+    RegardError                 the command line prints its sentence and exits with 2
+    ├── UsageError              a command or call whose words do not fit together
+    ├── RecipeError             a recipe that cannot be read, or asks for the impossible
+    ├── SizeError               tensors or sizes that do not fit together
+    ├── TextError               text that cannot become ids, or a tokenizer that cannot be made
+    ├── DataError               files of examples that cannot be used
+    ├── ModelFolderError        a model folder that is missing, damaged or of a newer format
+    ├── TrainingError           a run that cannot go on
+    └── MissingExtraError       an optional package is not installed
+
+A message says where, what was given, what is allowed and what to do next, in one sentence or two.
+"""
+
+
+class RegardError(Exception):
+    """Something Regard refuses; its text is meant for the person who asked."""
+
+    code = "refused"
+
+
+class UsageError(RegardError):
+    """A command or call whose words do not fit together."""
+
+    code = "usage"
+
+
+class RecipeError(RegardError):
+    """A recipe that cannot be read, or that asks for the impossible."""
+
+    code = "recipe"
+
+
+class SizeError(RegardError):
+    """Tensors or sizes that do not fit together."""
+
+    code = "size"
+
+
+class TextError(RegardError):
+    """Text that cannot become ids, or a tokenizer that cannot be made."""
+
+    code = "text"
+
+
+class DataError(RegardError):
+    """Files of examples that cannot be used."""
+
+    code = "data"
+
+
+class ModelFolderError(RegardError):
+    """A model folder that is missing, damaged or of a newer format."""
+
+    code = "model-folder"
+
+
+class TrainingError(RegardError):
+    """A run that cannot go on."""
+
+    code = "training"
+
+
+class MissingExtraError(RegardError):
+    """An optional package is not installed."""
+
+    code = "missing-extra"
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        super().__init__(f"{purpose} needs an optional package: pip install 'regard[{extra}]'")
+        self.extra = extra

@@ -1,0 +1,96 @@
+"""Listening to a model: every tensor that passes a probe, by name, and the power to replace it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+
+from torch import Tensor, nn
+
+from regard.attention import Probe
+from regard.errors import UsageError
+
+Replacement = Callable[[Tensor], Tensor]
+
+
+class Recording(Mapping[str, Tensor]):
+    """What passed each probe: ``recording[name]`` is the latest tensor, ``all(name)`` every one.
+
+    Tensors are detached; their memory is shared with the model's until it computes the next.
+    """
+
+    def __init__(self, names: list[str]) -> None:
+        self._passed: dict[str, list[Tensor]] = {name: [] for name in names}
+
+    def __getitem__(self, name: str) -> Tensor:
+        passed = self._passed.get(name)
+        if not passed:
+            raise KeyError(f"nothing was recorded at {name!r}; recorded: {', '.join(self) or '-'}")
+        return passed[-1]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, passed in self._passed.items() if passed)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def all(self, name: str) -> tuple[Tensor, ...]:
+        """Every tensor that passed this probe, in order."""
+        return tuple(self._passed.get(name, ()))
+
+
+def probe_names(model: nn.Module) -> list[str]:
+    """The names of all places of a model where one can listen."""
+    return [name for name, module in model.named_modules() if isinstance(module, Probe)]
+
+
+@contextmanager
+def record(
+    model: nn.Module, *patterns: str, replace: Mapping[str, Replacement] | None = None
+) -> Iterator[Recording]:
+    """Record what passes the probes whose names match, and maybe put something else in its place.
+
+    ``with record(model, "decoder.*.weights") as recording: model(source, target)``. Patterns are
+    shell patterns; none means all. ``replace`` maps patterns to functions from the passing tensor
+    to the one that goes on (ablate, patch); what is recorded is what goes on. Listeners leave with
+    the block, whatever happens inside it.
+    """
+    probes = {name: m for name, m in model.named_modules() if isinstance(m, Probe)}
+    replace = replace or {}
+    for pattern in (*patterns, *replace):
+        if not any(fnmatchcase(name, pattern) for name in probes):
+            raise UsageError(
+                f"no probe of this model matches {pattern!r}; it has {_some(list(probes))}"
+            )
+    heard = patterns or (("*",) if not replace else ())
+    recording = Recording([n for n in probes if any(fnmatchcase(n, p) for p in heard)])
+    attached: list[tuple[Probe, Replacement]] = []
+    try:
+        for name, probe in probes.items():
+            functions = [f for pattern, f in replace.items() if fnmatchcase(name, pattern)]
+            passed = recording._passed.get(name)
+            if functions or passed is not None:
+                listener = _listener(functions, passed)
+                probe.attach(listener)
+                attached.append((probe, listener))
+        yield recording
+    finally:
+        for probe, listener in attached:
+            probe.detach(listener)
+
+
+def _listener(functions: list[Replacement], passed: list[Tensor] | None) -> Replacement:
+    def listen(value: Tensor) -> Tensor:
+        for function in functions:
+            value = function(value)
+        if passed is not None:
+            passed.append(value.detach())
+        return value
+
+    return listen
+
+
+def _some(names: list[str], most: int = 6) -> str:
+    if not names:
+        return "no probes at all"
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"

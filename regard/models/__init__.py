@@ -1,0 +1,7 @@
+"""One file per system of the lectures; ``interface`` says what decoding needs of them."""
+
+from regard.models.build import build
+from regard.models.interface import Step
+from regard.models.transformer import Sizes, Transformer
+
+__all__ = ["Sizes", "Step", "Transformer", "build"]

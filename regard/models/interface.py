@@ -1,0 +1,26 @@
+"""What decoding needs of a model, and nothing more: every search here serves every model."""
+
+from typing import Protocol, TypeVar
+
+from regard.shapes import Float, Int, Tensor
+
+State = TypeVar("State")
+
+
+class Step(Protocol[State]):
+    """A model that writes one token at a time, for many rows at once.
+
+    A state is a value: ``step`` gives a new one and leaves the old one usable.
+    """
+
+    def start(self, source: Int[Tensor, "B S"]) -> State:
+        """Read the source; nothing is written yet."""
+        ...
+
+    def step(self, state: State, tokens: Int[Tensor, "R"]) -> tuple[Float[Tensor, "R V"], State]:
+        """Take one more token a row, and give the log-probabilities of the next."""
+        ...
+
+    def reorder(self, state: State, rows: Int[Tensor, "N"]) -> State:
+        """Take these rows, in this order; a row may be taken twice or not at all."""
+        ...

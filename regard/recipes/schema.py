@@ -1,0 +1,110 @@
+"""What a recipe may say. Frozen, every key known, checked when it is read."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Auto = Literal["auto"]
+Share = Annotated[float, Field(ge=0.0, lt=1.0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Section(BaseModel):
+    """A part of a recipe: unknown keys are refused, values never change."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class ModelSection(Section):
+    """The network. Sizes are named as in "Attention Is All You Need"."""
+
+    kind: Literal["transformer"] = "transformer"
+    n_layers: Count = 6
+    n_decoder_layers: Count | None = None  # as many as the encoder has
+    d_model: Count = 512
+    n_heads: Count = 8
+    d_feedforward: Count = 2048
+    norm: Literal["pre", "post"] = "post"
+    activation: Literal["relu", "gelu"] = "relu"
+    positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"
+    max_length: Count = 1024
+    tie: Literal["three-way", "two-way", "none"] = "three-way"
+    dropout: Share | Auto = 0.1  # after each sub-layer, before the residual is added
+    attention_dropout: Share | None = None  # the next three: as `dropout` unless given
+    feedforward_dropout: Share | None = None
+    embedding_dropout: Share | None = None
+
+    @model_validator(mode="after")
+    def _heads_divide_the_width(self) -> Self:
+        if self.d_model % self.n_heads:
+            raise ValueError(
+                f"d_model = {self.d_model} cannot be divided among n_heads = {self.n_heads}: "
+                "choose a width that is a multiple of the number of heads"
+            )
+        if self.positions == "sinusoidal" and self.d_model % 2:
+            raise ValueError(
+                f"d_model = {self.d_model} is odd, and sinusoidal positions pair a sine with a "
+                "cosine: choose an even width"
+            )
+        return self
+
+
+class TextSection(Section):
+    """How text becomes ids."""
+
+    kind: Literal["sentencepiece", "characters", "words"] = "sentencepiece"
+    algorithm: Literal["bpe", "unigram"] = "bpe"
+    size: Count | Auto = "auto"
+    is_joint: bool = True  # one vocabulary for source and target
+    has_byte_fallback: bool = True
+    is_lowercase: bool = False
+
+
+class DataSection(Section):
+    """Which examples are learned from, and which are dropped."""
+
+    train: tuple[str, ...] = ()  # files: "pairs.tsv", "train.en|train.de", "extra.jsonl.gz*2"
+    valid: tuple[str, ...] = ()
+    max_length: Count = 256  # tokens on either side
+    max_ratio: Annotated[float, Field(gt=1.0)] | None = 6.0
+    drops_duplicates: bool = True
+
+
+class TrainingSection(Section):
+    """How the weights are found."""
+
+    task: Literal["translation"] = "translation"
+    seed: int = 1
+    batch_tokens: Count | Auto = "auto"  # target tokens in one batch of one process
+    accumulate: Count = 1
+    updates: Count | Auto = "auto"
+    minutes: Annotated[float, Field(gt=0)] | None = None  # stop after this long, whatever comes
+    learning_rate: Annotated[float, Field(gt=0)] | Auto = "auto"  # the highest the schedule reaches
+    schedule: Literal["inverse-sqrt", "cosine", "constant"] = "inverse-sqrt"
+    warmup: Annotated[int, Field(ge=0)] | Auto = "auto"
+    betas: tuple[Share, Share] = (0.9, 0.98)
+    epsilon: Annotated[float, Field(gt=0)] = 1e-9
+    weight_decay: Annotated[float, Field(ge=0)] = 0.0
+    label_smoothing: Share = 0.1
+    clip: Annotated[float, Field(gt=0)] | None = 1.0
+    validate_every: Count | Auto = "auto"  # updates
+    patience: Count | None = 10  # validations without a better one before stopping
+    measure: Literal["loss", "bleu", "chrf"] = "loss"  # what "best" means
+    decodes_at_validation: bool = True
+    save_every: Count | Auto = "auto"
+    average_last: Count = 5  # checkpoints averaged at the end; 1 = none
+    ema: Share | None = None
+    precision: Literal["fp32", "bf16", "fp16"] = "fp32"
+    compile: bool = False
+    shard: bool = False  # fully sharded data parallel
+
+
+class Recipe(Section):
+    """Everything that decides what a run does."""
+
+    name: str = "unnamed"
+    purpose: str = ""
+    model: ModelSection = ModelSection()
+    text: TextSection = TextSection()
+    data: DataSection = DataSection()
+    training: TrainingSection = TrainingSection()
