@@ -1,0 +1,67 @@
+r"""Lines of UTF-8 files, one at a time. Only \n ends a line: never \x0c, \x85 or U+2028."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from regard.errors import DataError
+
+_LONGEST = 1 << 22  # bytes; no sentence is that long, a file that is not text may well be
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """The lines of a file, plain or .gz, without their ends; a byte order mark is dropped.
+
+    NUL characters are dropped too: they come from broken exports and stop other programs.
+    """
+    try:
+        with _open(path) as file:
+            for number, raw in enumerate(iter(lambda: file.readline(_LONGEST), b""), 1):
+                if number == 1:
+                    raw = _without_mark(path, raw)
+                if len(raw) == _LONGEST and not raw.endswith(b"\n"):
+                    raise DataError(
+                        f"{path}, line {number}: the line is longer than {_LONGEST:,} bytes. "
+                        "Is this a file of text with one sentence a line?"
+                    )
+                yield _decoded(path, number, raw)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(
+            f"{path} ends in .gz but is damaged or not compressed: {error}. "
+            "Compress it again, or take the .gz off its name."
+        ) from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _open(path: Path) -> io.BufferedIOBase:
+    if path.name.lower().endswith(".gz"):
+        return gzip.open(path, "rb")
+    return path.open("rb")
+
+
+def _without_mark(path: Path, raw: bytes) -> bytes:
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(
+            f"{path} is UTF-16; text has to be UTF-8. Convert it: "
+            f"iconv -f UTF-16 -t UTF-8 {path.name} > new-{path.name}"
+        )
+    return raw.removeprefix(b"\xef\xbb\xbf")
+
+
+def _decoded(path: Path, number: int, raw: bytes) -> str:
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path}, line {number}: byte {error.start + 1} of the line (0x{raw[error.start]:02X}) "
+            "is not UTF-8. Convert the file, for example: "
+            f"iconv -f ISO-8859-1 -t UTF-8 {path.name} > new-{path.name}"
+        ) from error
+    if text.endswith("\n"):
+        text = text[:-1]
+        if text.endswith("\r"):
+            text = text[:-1]
+    return text.replace("\0", "") if "\0" in text else text

@@ -1,0 +1,232 @@
+"""A corpus as ids on disk, mapped into memory, so its size is no matter.
+
+A folder holds ``source.ids.bin``, ``source.offsets.bin``, ``target.ids.bin``,
+``target.offsets.bin`` and ``header.json``. Pair i has source ids ``offsets[i]:offsets[i + 1]``.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from regard.data.account import Account
+from regard.data.batch import Ids
+from regard.data.cleaning import Cleaner, hash_stripped
+from regard.data.readers import AnySpec, Pair, read_corpus, read_once
+from regard.data.spec import Spec, parse_spec
+from regard.errors import DataError
+from regard.text.tokenizer import Tokenizer
+
+FORMAT = 1
+_CHUNK = 8_192  # pairs encoded at once
+_N_THREADS = 2
+_SIDES = ("source", "target")
+
+
+class PreparedCorpus:
+    """The pairs of a prepared folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        header = _read_header(folder)
+        if header is None:
+            raise DataError(f"{folder} is not a prepared corpus: it has no readable header.json.")
+        self.fingerprint: str = header["fingerprint"]
+        self.account = Account.from_json(header["account"])
+        self._n = int(header["n_pairs"])
+        self._ids: list[Ids] = []
+        self._offsets: list[npt.NDArray[np.int64]] = []
+        for side in _SIDES:
+            self._offsets.append(self._mapped(f"{side}.offsets.bin", "int64", self._n + 1))
+            n_ids = int(header[f"n_{side}_ids"])
+            self._ids.append(self._mapped(f"{side}.ids.bin", header[f"{side}_dtype"], n_ids))
+
+    def _mapped(self, name: str, dtype: str, n: int) -> npt.NDArray[Any]:
+        path = self.folder / name
+        expected = n * np.dtype(dtype).itemsize
+        actual = path.stat().st_size if path.is_file() else 0
+        if actual != expected:
+            raise DataError(
+                f"{path} is damaged: it has {actual:,} bytes instead of {expected:,}. "
+                f"Delete the folder {self.folder} and it will be prepared anew."
+            )
+        # A plain view: slicing the memmap class itself is several times slower.
+        return np.memmap(path, dtype=dtype, mode="r").view(np.ndarray)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, i: int, /) -> tuple[Ids, Ids]:
+        if not -self._n <= i < self._n:
+            raise IndexError(f"pair {i} of {self._n}")
+        i %= self._n
+        (source, target), (source_at, target_at) = self._ids, self._offsets
+        return source[source_at[i] : source_at[i + 1]], target[target_at[i] : target_at[i + 1]]
+
+    def lengths(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Tokens of every source and of every target, without BOS and EOS."""
+        source, target = (np.diff(offsets).astype(np.int32) for offsets in self._offsets)
+        return source, target
+
+
+def prepare(
+    specs: Sequence[AnySpec],
+    folder: str | Path,
+    source_tokenizer: Tokenizer,
+    target_tokenizer: Tokenizer | None = None,
+    *,
+    max_length: int = 256,
+    max_ratio: float | None = 6.0,
+    drops_duplicates: bool = True,
+    held_out: Sequence[AnySpec] = (),
+) -> PreparedCorpus:
+    """Encode and clean a corpus into a folder, or open the folder if it already holds just that.
+
+    Memory does not grow with the corpus but for 8 bytes a pair, by which duplicates are known.
+    A file of weight 2 is cleaned once and written twice, so its copies are not duplicates.
+
+    Args:
+        specs: the files of examples.
+        folder: replaced as a whole once everything is written.
+        source_tokenizer: makes ids of the sources.
+        target_tokenizer: makes ids of the targets; the same one if not given.
+        max_length: as for ``Cleaner``, like the next two.
+        max_ratio: see there.
+        drops_duplicates: see there.
+        held_out: the validation files, to count their pairs that appear here.
+    """
+    folder = Path(folder)
+    target_tokenizer = target_tokenizer or source_tokenizer
+    parsed = [parse_spec(spec) for spec in specs]
+    apart = [parse_spec(spec) for spec in held_out]
+    if not parsed:
+        raise DataError("No examples were named: set data.train, for example to train.en|train.de.")
+    options = [max_length, max_ratio, drops_duplicates]
+    fingerprint = _fingerprint([source_tokenizer, target_tokenizer], [parsed, apart], options)
+    header = _read_header(folder)
+    if header is not None and header["fingerprint"] == fingerprint:
+        return PreparedCorpus(folder)
+    hashes = hash_stripped(list(read_corpus(apart))) if apart else None
+    cleaner = Cleaner(max_length, max_ratio, drops_duplicates, hashes)
+    beside = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+    try:
+        beside.mkdir(parents=True)
+        written = _write(beside, parsed, [source_tokenizer, target_tokenizer], cleaner)
+        account = cleaner.account()
+        if not written["n_pairs"]:
+            raise DataError(
+                f"No pair of {', '.join(spec.name for spec in parsed)} is left to learn from "
+                f"({account.line()}). Look at the examples, or change data.max_length and "
+                "data.max_ratio."
+            )
+        header = {"format": FORMAT, "fingerprint": fingerprint, **written}
+        header["account"] = account.to_json()
+        text = json.dumps(header, ensure_ascii=False, indent=2) + "\n"
+        (beside / "header.json").write_text(text, encoding="utf-8")
+        _put_in_place(beside, folder)
+    except OSError as error:
+        raise DataError(f"The corpus cannot be prepared in {folder}: {error.strerror}.") from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return PreparedCorpus(folder)
+
+
+def _write(
+    folder: Path, specs: Iterable[Spec], tokenizers: Sequence[Tokenizer], cleaner: Cleaner
+) -> dict[str, Any]:
+    """Stream all pairs into the files of the folder; returns their counts."""
+    dtypes = ["uint16" if len(t) <= 1 << 16 else "int32" for t in tokenizers]
+    n_pairs, n_ids = 0, [0, 0]
+    with ExitStack() as stack:
+        ids_files, offset_files = (
+            [stack.enter_context((folder / f"{side}.{part}.bin").open("wb")) for side in _SIDES]
+            for part in ("ids", "offsets")
+        )
+        for file in offset_files:
+            file.write(np.zeros(1, np.int64).tobytes())
+        for weight, pairs in _chunks(specs):
+            sides = _encoded(cleaner, pairs, tokenizers)
+            for _ in range(weight):
+                n_pairs += len(sides[0])
+                for k, side in enumerate(sides):
+                    n_ids[k] += _append(ids_files[k], offset_files[k], side, n_ids[k], dtypes[k])
+    counts: dict[str, Any] = {"n_pairs": n_pairs}
+    for k, name in enumerate(_SIDES):
+        counts |= {f"n_{name}_ids": n_ids[k], f"{name}_dtype": dtypes[k]}
+    return counts
+
+
+def _chunks(specs: Iterable[Spec]) -> Iterator[tuple[int, list[Pair]]]:
+    for spec in specs:
+        pairs = read_once(spec)
+        while chunk := list(islice(pairs, _CHUNK)):
+            yield spec.weight, chunk
+
+
+def _encoded(
+    cleaner: Cleaner, pairs: Sequence[Pair], tokenizers: Sequence[Tokenizer]
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Source ids and target ids of the pairs of a chunk that are kept."""
+    kept = cleaner.clean_text(pairs)
+    sources = tokenizers[0].encode_many([p.source for p in kept], n_threads=_N_THREADS)
+    targets = tokenizers[1].encode_many([p.target for p in kept], n_threads=_N_THREADS)
+    lengths = [np.fromiter(map(len, side), np.int64, len(side)) for side in (sources, targets)]
+    rows = np.flatnonzero(cleaner.keep_lengths(kept, *lengths))
+    return [sources[i] for i in rows], [targets[i] for i in rows]
+
+
+def _append(
+    ids_file: IO[bytes], offset_file: IO[bytes], rows: list[list[int]], start: int, dtype: str
+) -> int:
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    n = int(lengths.sum())
+    ids_file.write(np.fromiter(chain.from_iterable(rows), dtype, n).tobytes())
+    offset_file.write((start + np.cumsum(lengths)).tobytes())
+    return n
+
+
+def _fingerprint(
+    tokenizers: Sequence[Tokenizer], specs: Sequence[Sequence[Spec]], options: Sequence[Any]
+) -> str:
+    """A hash of all that decides the ids: tokenizers, options, files with size and time."""
+    files = [
+        [
+            [str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns, spec.weight]
+            for spec in group
+            for path in spec.paths
+        ]
+        for group in specs
+    ]
+    parts = [FORMAT, [t.fingerprint for t in tokenizers], files, list(options)]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _read_header(folder: Path) -> dict[str, Any] | None:
+    """The header of a prepared folder; ``None`` if there is none this version understands."""
+    try:
+        header = json.loads((folder / "header.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return header if isinstance(header, dict) and header.get("format") == FORMAT else None
+
+
+def _put_in_place(beside: Path, folder: Path) -> None:
+    """Rename the new folder to its name; an older corpus there steps aside first."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "header.json").exists():
+        raise DataError(
+            f"{folder} exists and is not a prepared corpus, so it is left alone. "
+            "Name another folder, or delete this one."
+        )
+    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    if folder.exists():
+        folder.rename(old)
+    beside.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)

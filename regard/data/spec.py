@@ -1,0 +1,80 @@
+"""How a file of examples is named: "pairs.tsv", "train.en|train.de", "extra.jsonl.gz*2"."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from regard.errors import DataError
+
+FORMATS = {
+    ".tsv": "tab-separated",
+    ".txt": "tab-separated",
+    ".jsonl": "JSON lines",
+    ".ndjson": "JSON lines",
+    ".json": "JSON lines",
+    ".po": "gettext",
+}
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One file of pairs, or two files line by line, and how often its pairs count."""
+
+    paths: tuple[Path, ...]
+    weight: int = 1
+
+    @property
+    def name(self) -> str:
+        """The files as the user wrote them."""
+        return "|".join(str(path) for path in self.paths)
+
+    @property
+    def format(self) -> str:
+        """How pairs are written there."""
+        if len(self.paths) == 2:
+            return "two files"
+        return FORMATS[_ending(self.paths[0])]
+
+
+def parse_spec(spec: "str | Path | tuple[str | Path, str | Path] | Spec") -> Spec:
+    """Read the name of a file of examples and check that the files are there."""
+    if isinstance(spec, Spec):
+        return spec
+    parsed = _parse(spec) if isinstance(spec, str | Path) else Spec((Path(spec[0]), Path(spec[1])))
+    for path in parsed.paths:
+        _check_exists(path)
+    if len(parsed.paths) == 1 and _ending(parsed.paths[0]) not in FORMATS:
+        raise DataError(
+            f"{parsed.name}: how pairs are written in this file cannot be told from its name. Use "
+            f"an ending out of {', '.join(FORMATS)} (also with .gz), or name two files: "
+            "train.en|train.de."
+        )
+    return parsed
+
+
+def _parse(spec: str | Path) -> Spec:
+    text = str(spec)
+    weight = 1
+    if (found := re.fullmatch(r"(.+)\*(\d+)", text)) and not Path(text).exists():
+        text, weight = found[1], int(found[2])
+        if weight < 1:
+            raise DataError(f"{text}*{weight}: a weight is 1 or more; leave the file out instead.")
+    names = [name.strip() for name in text.split("|")]
+    if len(names) > 2 or not all(names):
+        raise DataError(
+            f"{text!r} is not a name of examples: write one file (pairs.tsv) or two, source first "
+            "(train.en|train.de)."
+        )
+    return Spec(tuple(Path(name).expanduser() for name in names), weight)
+
+
+def _check_exists(path: Path) -> None:
+    if path.is_dir():
+        raise DataError(f"{path} is a folder: name a file in it, or two files as a.en|a.de.")
+    if not path.exists():
+        raise DataError(f"{path}: no such file. Paths are taken from the current folder.")
+
+
+def _ending(path: Path) -> str:
+    name = path.name.lower().removesuffix(".gz")
+    return Path(name).suffix

@@ -1,0 +1,6 @@
+"""The four ids that mean the same in every tokenizer, model and file of the project."""
+
+PAD, UNKNOWN, BOS, EOS = 0, 1, 2, 3
+
+NAMES = ("<pad>", "<unk>", "<s>", "</s>")
+"""How the special ids are printed, in their order."""

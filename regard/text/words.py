@@ -1,0 +1,156 @@
+"""Words: the oldest tokenizer, and the way a sentence is split for drawing.
+
+Text is cut at spaces and signs; Chinese characters and Japanese kana, which are written without
+spaces, stand one by one. A word keeps its inner hyphens, apostrophes, points and commas
+("well-known", "don't", "1,000.5"), so joining needs few rules.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Any, ClassVar, SupportsIndex
+
+from regard.text import vocabulary
+from regard.text.piece import Piece, Word
+from regard.text.special import NAMES, UNKNOWN
+
+# Han, kana (with their half-width forms) and the ideographic iteration and closing marks.
+_ONE_BY_ONE = (
+    r"\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_SKIN = "\U0001f3fb-\U0001f3ff"
+_FLAG = "[\U0001f1e6-\U0001f1ff]"
+# Characters that separate although str.isspace() denies it.
+_GAP = r"\s\u200b\u2060\ufeff\u2581"
+
+_NO_SPACE_BEFORE = frozenset(".,;:!?%)]}»”’…°，。、；：！？）］｝〕》」』】〉％·")
+_NO_SPACE_AFTER = frozenset("([{«“‘¿¡$£€#@（［｛〔《「『【〈")
+_NO_SPACE_AROUND = frozenset("/\\_~～—＿")
+_FULL_WIDTH_SIGNS = frozenset("，。、；：！？（）［］｛｝〔〕《》「」『』【】〈〉％～")
+_OPENS_AND_CLOSES = frozenset("\"'")
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """One expression for all scripts; built once, since listing the combining marks takes time."""
+    marks = "".join(
+        re.escape(chr(c))
+        for c in chain(range(0x300, 0x1F000), range(0xE0100, 0xE01F0))
+        if unicodedata.category(chr(c))[0] == "M"
+    )
+    letter = rf"[^\W_{_ONE_BY_ONE}][{marks}\u200c\u200d]*"
+    word = rf"(?:{letter})+(?:(?:[-'’](?={letter})|(?<=\d)[.,](?=\d))(?:{letter})+)*"
+    ideograph = rf"[{_ONE_BY_ONE}][{marks}]*"
+    flag = rf"{_FLAG}{{2}}"
+    sign = rf"[^{_GAP}](?:[{marks}{_SKIN}]|\u200d[^{_GAP}])*"
+    return re.compile(rf"{word}|{ideograph}|{flag}|{sign}")
+
+
+def split(text: str) -> list[Word]:
+    """The words of a sentence in order, with their places; together they hold all but the gaps."""
+    return [Word(m.group(), m.start(), m.end()) for m in _pattern().finditer(text)]
+
+
+def join(tokens: Iterable[str]) -> str:
+    """Write words as a sentence: no spaces among Chinese characters or before a full stop."""
+    parts: list[str] = []
+    open_quotes: set[str] = set()
+    previous = ""
+    for token in tokens:
+        closes = token in open_quotes
+        if previous and _wants_space(previous, token, open_quotes, closes):
+            parts.append(" ")
+        if token in _OPENS_AND_CLOSES:
+            open_quotes ^= {token}
+        parts.append(token)
+        previous = token
+    return "".join(parts)
+
+
+def _wants_space(previous: str, token: str, open_quotes: set[str], closes: bool) -> bool:
+    if closes or token in _NO_SPACE_BEFORE or token in _NO_SPACE_AROUND:
+        return False
+    if previous in _NO_SPACE_AFTER or previous in _NO_SPACE_AROUND:
+        return False
+    if previous in _OPENS_AND_CLOSES and previous in open_quotes:
+        return False
+    return not (_is_written_without_spaces(previous[-1]) or _is_written_without_spaces(token[0]))
+
+
+def _is_written_without_spaces(character: str) -> bool:
+    return bool(_one_by_one().match(character)) or character in _FULL_WIDTH_SIGNS
+
+
+@cache
+def _one_by_one() -> re.Pattern[str]:
+    return re.compile(f"[{_ONE_BY_ONE}]")
+
+
+class Words:
+    """A vocabulary of whole words, the most frequent first."""
+
+    kind: ClassVar[str] = "words"
+
+    def __init__(self, tokens: Sequence[str], *, is_lowercase: bool = False) -> None:
+        self.is_lowercase = is_lowercase
+        self._tokens = (*NAMES, *tokens)
+        self._ids = {token: i for i, token in enumerate(self._tokens) if i >= len(NAMES)}
+
+    @classmethod
+    def train(
+        cls, sentences: Iterable[str], size: int | None = None, *, is_lowercase: bool = False
+    ) -> "Words":
+        """Keep the ``size`` most frequent words (special ids included), or all of them."""
+        counts: Counter[str] = Counter()
+        for sentence in sentences:
+            text = sentence.lower() if is_lowercase else sentence
+            counts.update(_pattern().findall(text))
+        return cls(vocabulary.most_frequent(counts, size, of="words"), is_lowercase=is_lowercase)
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of the words; a word never seen is UNKNOWN."""
+        text = text.lower() if self.is_lowercase else text
+        return [self._ids.get(token, UNKNOWN) for token in _pattern().findall(text)]
+
+    def encode_many(self, texts: Sequence[str], n_threads: int = 1) -> list[list[int]]:
+        """Ids of many sentences (one thread: the work is Python's)."""
+        return [self.encode(text) for text in texts]
+
+    def decode(self, ids: Iterable[SupportsIndex]) -> str:
+        """The sentence, with spaces where they belong."""
+        return join(vocabulary.surfaces(self._tokens, ids))
+
+    def pieces(self, text: str) -> list[Piece]:
+        """Each word, its id and its place."""
+        found = []
+        for i, word in enumerate(split(text)):
+            lowered = word.text.lower() if self.is_lowercase else word.text
+            id_ = self._ids.get(lowered, UNKNOWN)
+            found.append(Piece(id_, self._tokens[id_], word.start, word.end, i))
+        return found
+
+    def token(self, id_: int) -> str:
+        """How an id is printed."""
+        return self._tokens[vocabulary.checked(id_, len(self))]
+
+    def save(self, path_stem: str | Path) -> Path:
+        """Write ``<path_stem>.json``."""
+        return vocabulary.save(path_stem, self.kind, self._tokens, self.is_lowercase)
+
+    @classmethod
+    def from_saved(cls, saved: dict[str, Any]) -> "Words":
+        """The tokenizer a JSON file holds."""
+        return cls(saved["tokens"][len(NAMES) :], is_lowercase=saved["is_lowercase"])
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when the ids of any text may change."""
+        return vocabulary.fingerprint(self.kind, self._tokens, self.is_lowercase)
+
+    def __len__(self) -> int:
+        return len(self._tokens)
