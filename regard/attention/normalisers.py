@@ -145,6 +145,7 @@ class LocalPredictive(Normaliser):
         """Give the weights of each query over the keys."""
         if query is None:
             raise SizeError("local-p predicts its place from the query: pass query= along")
+        mask = _fit(mask, scores)
         n_keys = scores.shape[-1]
         places = torch.arange(n_keys, device=scores.device)
         if mask is None:
@@ -168,12 +169,25 @@ NORMALISERS: dict[str, type[Normaliser]] = {
 
 def masked_softmax(scores: Float[Tensor, "*any K"], mask: Mask) -> Float[Tensor, "*any K"]:
     """Softmax over what may be seen; a row that may see nothing is all zeros, gradient included."""
+    mask = _fit(mask, scores)
     if mask is None:
         return scores.softmax(-1)
     sees_something = mask.any(-1, keepdim=True)
     # -inf hides a place; a wholly hidden row stays finite instead, and is zeroed after the softmax.
     hidden = scores.masked_fill(~mask & sees_something, -math.inf)
     return hidden.softmax(-1) * sees_something
+
+
+def _fit(mask: Mask, scores: Float[Tensor, "*any K"]) -> Mask:
+    """Masks have an axis of heads; where the scores have none, theirs falls away."""
+    if mask is None or mask.dim() <= scores.dim():
+        return mask
+    if mask.dim() == scores.dim() + 1 and mask.shape[-3] == 1:
+        return mask.squeeze(-3)
+    raise SizeError(
+        f"a mask of shape {tuple(mask.shape)} does not fit scores of shape {tuple(scores.shape)}: "
+        "its axes are batch, heads, queries, keys, and the heads are 1 where the scores have none"
+    )
 
 
 def _both(mask: Mask, other: Bool[Tensor, "..."]) -> Bool[Tensor, "..."]:

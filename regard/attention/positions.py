@@ -14,16 +14,12 @@ def sinusoids(n_positions: int, d_model: int, *, first: int = 0) -> Float[Tensor
 
     ``PE(pos, 2i) = sin(pos / 10000^(2i/d))`` and ``PE(pos, 2i+1) = cos(pos / 10000^(2i/d))``.
     """
-    if d_model % 2:
-        raise SizeError(
-            f"sinusoidal positions pair a sine with a cosine: d_model must be even, not {d_model}"
-        )
     position = torch.arange(first, first + n_positions, dtype=torch.float64)[:, None]
     angle = position * _frequencies(d_model)
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2).float()
 
 
-def shift_matrix(offset: float, d_model: int) -> Float[Tensor, "D D"]:
+def shift_matrix(offset: int | float, d_model: int) -> Float[Tensor, "D D"]:
     """The matrix M with ``PE(pos + offset) = M PE(pos)``, the same for every pos.
 
     Each pair (sine, cosine) is turned by ``offset`` times its frequency, so looking a fixed number
@@ -84,5 +80,9 @@ class Unplaced(nn.Module):
 
 
 def _frequencies(d_model: int) -> Float[Tensor, "half"]:
+    if d_model % 2:
+        raise SizeError(
+            f"sinusoidal positions pair a sine with a cosine: d_model must be even, not {d_model}"
+        )
     exponent = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
     return torch.exp(exponent * -math.log(10_000.0))

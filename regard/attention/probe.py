@@ -40,4 +40,4 @@ class Probe(nn.Module):
 
     def __deepcopy__(self, memo: dict[int, object]) -> "Probe":
         """A copied model is not watched by those who watch the original."""
-        return Probe()
+        return Probe().train(self.training)

@@ -212,6 +212,13 @@ def _apply(
     weight: Float[Tensor, "N Out In"], value: Float[Tensor, "B *H L In"]
 ) -> Float[Tensor, "B *H L Out"]:
     """Multiply each vector by its head's matrix."""
+    n_heads = weight.shape[0]
+    # Without this, parameters of several heads would fall on a batch that happens to be as large.
+    if n_heads > 1 and (value.dim() < 4 or value.shape[-3] != n_heads):
+        raise SizeError(
+            f"this score was built for {n_heads} heads and was given a tensor of shape "
+            f"{tuple(value.shape)}: its axes must be batch, {n_heads} heads, places, width"
+        )
     return value @ weight.transpose(-2, -1)
 
 

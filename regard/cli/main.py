@@ -4,11 +4,10 @@ import os
 import sys
 from typing import Annotated
 
-import click
 import typer
 
 from regard import __version__
-from regard.cli import explain
+from regard.cli import explain, recipes, train
 from regard.errors import RegardError
 
 app = typer.Typer(
@@ -19,9 +18,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(explain.app, name="explain")
+app.add_typer(recipes.app, name="recipes")
+app.command()(train.train)
 
 REFUSED = 2
 INTERRUPTED = 130
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"regard {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
@@ -29,12 +36,14 @@ def regard(
     traceback: Annotated[
         bool, typer.Option("--traceback", help="Show where an error came from.")
     ] = False,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
 ) -> None:
     """Train, run and look inside attention models."""
-    if version:
-        typer.echo(f"regard {__version__}")
-        raise typer.Exit
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -50,9 +59,9 @@ def _run(arguments: list[str]) -> int:
         if "--traceback" in arguments:
             raise
         return _refuse(str(error))
-    except click.ClickException as error:
+    except typer.TyperException as error:
         return _refuse(_one_sentence(error))
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         print("regard: interrupted", file=sys.stderr)  # noqa: T201
         return INTERRUPTED
     except BrokenPipeError:
@@ -67,7 +76,7 @@ def _refuse(sentence: str) -> int:
     return REFUSED
 
 
-def _one_sentence(error: click.ClickException) -> str:
+def _one_sentence(error: typer.TyperException) -> str:
     sentence = " ".join(error.format_message().split())
     context = getattr(error, "ctx", None)
     return f"{sentence} (see {context.command_path} --help)" if context else sentence

@@ -69,7 +69,7 @@ def record(
             functions = [f for pattern, f in replace.items() if fnmatchcase(name, pattern)]
             passed = recording._passed.get(name)
             if functions or passed is not None:
-                listener = _listener(functions, passed)
+                listener = _listener(name, functions, passed)
                 probe.attach(listener)
                 attached.append((probe, listener))
         yield recording
@@ -78,15 +78,25 @@ def record(
             probe.detach(listener)
 
 
-def _listener(functions: list[Replacement], passed: list[Tensor] | None) -> Replacement:
+def _listener(name: str, functions: list[Replacement], passed: list[Tensor] | None) -> Replacement:
     def listen(value: Tensor) -> Tensor:
         for function in functions:
-            value = function(value)
+            replacement: object = function(value)
+            if not isinstance(replacement, Tensor) or replacement.shape != value.shape:
+                raise UsageError(
+                    f"the replacement at {name!r} must give a tensor of shape "
+                    f"{tuple(value.shape)}, and gave {_described(replacement)}"
+                )
+            value = replacement
         if passed is not None:
             passed.append(value.detach())
         return value
 
     return listen
+
+
+def _described(given: object) -> str:
+    return f"one of {tuple(given.shape)}" if isinstance(given, Tensor) else type(given).__name__
 
 
 def _some(names: list[str], most: int = 6) -> str:

@@ -8,6 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from regard.attention import Learned, Probe, Sinusoidal, Unplaced
+from regard.errors import UsageError
 from regard.shapes import Float, Int, Tensor
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
@@ -38,9 +39,14 @@ class Embedding(nn.Module):
 
 def build_positions(name: str, d_model: int, max_length: int) -> nn.Module:
     """Build the positions of that name."""
-    if name == "learned":
-        return Learned(d_model, max_length)
-    return Sinusoidal(d_model) if name == "sinusoidal" else Unplaced()
+    match name:
+        case "sinusoidal":
+            return Sinusoidal(d_model)
+        case "learned":
+            return Learned(d_model, max_length)
+        case "none":
+            return Unplaced()
+    raise UsageError(f"there are no positions {name!r}: choose sinusoidal, learned or none")
 
 
 class Residual(nn.Module):
@@ -74,6 +80,10 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_inner: int, activation: str, dropout: float) -> None:
         super().__init__()
+        if activation not in ACTIVATIONS:
+            raise UsageError(
+                f"there is no activation {activation!r}: choose one of {', '.join(ACTIVATIONS)}"
+            )
         self.widen = nn.Linear(d_model, d_inner)
         self.narrow = nn.Linear(d_inner, d_model)
         self.activation = ACTIVATIONS[activation]

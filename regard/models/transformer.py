@@ -7,8 +7,11 @@ from torch import nn
 from torch.nn import functional as F
 
 from regard.attention import Cache, MultiHeadAttention, Probe, masks
+from regard.errors import SizeError, UsageError
 from regard.models.sublayers import Embedding, FeedForward, Residual, build_positions
 from regard.shapes import Bool, Float, Int, Tensor
+
+TIES = ("three-way", "two-way", "none")
 
 
 @dataclass(frozen=True)
@@ -212,6 +215,7 @@ class Transformer(nn.Module):
         padding: int = 0,
     ) -> None:
         super().__init__()
+        _require_tie(tie, n_source_tokens, n_target_tokens)
         embed = partial(
             Embedding, d_model=sizes.d_model, dropout=sizes.embedding_dropout, padding=padding
         )
@@ -260,3 +264,13 @@ class Transformer(nn.Module):
     def reorder(self, state: DecoderState, rows: Int[Tensor, "N"]) -> DecoderState:
         """Take these rows, in this order."""
         return state.reorder(rows)
+
+
+def _require_tie(tie: str, n_source_tokens: int, n_target_tokens: int) -> None:
+    if tie not in TIES:
+        raise UsageError(f"there is no tie {tie!r}: choose one of {', '.join(TIES)}")
+    if tie == "three-way" and n_source_tokens != n_target_tokens:
+        raise SizeError(
+            f"one table cannot serve {n_source_tokens} source tokens and {n_target_tokens} target "
+            "tokens: share one vocabulary, or tie two-way"
+        )

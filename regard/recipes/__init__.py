@@ -1,5 +1,8 @@
 """Recipes: TOML presets that say everything a run does, and what they may say."""
 
+from regard.recipes.derive import Facts, derive, known, undecided
+from regard.recipes.presets import preset_names, preset_text, presets
+from regard.recipes.read import parse_recipe, read_recipe
 from regard.recipes.schema import (
     DataSection,
     ModelSection,
@@ -7,5 +10,22 @@ from regard.recipes.schema import (
     TextSection,
     TrainingSection,
 )
+from regard.recipes.write import write_recipe
 
-__all__ = ["DataSection", "ModelSection", "Recipe", "TextSection", "TrainingSection"]
+__all__ = [
+    "DataSection",
+    "Facts",
+    "ModelSection",
+    "Recipe",
+    "TextSection",
+    "TrainingSection",
+    "derive",
+    "known",
+    "parse_recipe",
+    "preset_names",
+    "preset_text",
+    "presets",
+    "read_recipe",
+    "undecided",
+    "write_recipe",
+]

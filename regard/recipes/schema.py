@@ -76,7 +76,7 @@ class TrainingSection(Section):
     task: Literal["translation"] = "translation"
     seed: int = 1
     batch_tokens: Count | Auto = "auto"  # target tokens in one batch of one process
-    accumulate: Count = 1
+    accumulate: Count | Auto = 1  # batches summed before one update
     updates: Count | Auto = "auto"
     minutes: Annotated[float, Field(gt=0)] | None = None  # stop after this long, whatever comes
     learning_rate: Annotated[float, Field(gt=0)] | Auto = "auto"  # the highest the schedule reaches

@@ -1,0 +1,94 @@
+"""Draws the pictures of the README and the documentation, from what the library computes.
+
+$ python docs/pictures/make.py              writes them beside this file
+$ python docs/pictures/make.py some/folder  writes them there
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("agg")
+
+from matplotlib import pyplot as plt
+from rich.console import Console
+from rich.text import Text
+
+from regard.attention import sinusoids
+
+HERE = Path(__file__).parent
+COLUMNS = 100
+TERMINAL = {
+    "COLUMNS": str(COLUMNS),
+    "FORCE_COLOR": "1",
+    "TERM": "xterm-256color",
+    "COLORTERM": "truecolor",
+    "PYTHONIOENCODING": "utf-8",
+}
+
+
+def draw_lecture(folder: Path) -> None:
+    """The middle of what `regard explain lecture` prints: from scores to two heads."""
+    draw_terminal(["explain", "lecture"], folder / "lecture.svg", begin="3 Score", end="6 Concat")
+
+
+def draw_terminal(arguments: list[str], file: Path, *, begin: str, end: str) -> None:
+    """Run the real command and keep its coloured output, from one step to another, as a picture."""
+    run = subprocess.run(  # noqa: S603  # our own command, with our own words
+        [sys.executable, "-m", "regard", *arguments],
+        env={**os.environ, **TERMINAL},
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+    )
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        console = Console(record=True, width=COLUMNS, file=nowhere, force_terminal=True)
+        console.print(Text("\n").join(_between(Text.from_ansi(run.stdout), begin, end)))
+        picture = console.export_svg(title="regard " + " ".join(arguments), unique_id="regard")
+    # The fonts rich asks for would come from the network: the reader's own are good enough.
+    picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
+    picture = picture.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, monospace")
+    file.write_text(re.sub(r"[ \t]+$", "", picture, flags=re.MULTILINE), encoding="utf-8")
+
+
+def _between(printed: Text, begin: str, end: str) -> list[Text]:
+    """The lines from the step that begins so to the one that begins so, without that one."""
+    lines = list(printed.split())
+    first, last = (
+        next(i for i, line in enumerate(lines) if line.plain.lstrip().startswith(title))
+        for title in (begin, end)
+    )
+    return lines[first : last - 1]
+
+
+def draw_positions(folder: Path) -> None:
+    """The sinusoidal encoding, and how alike the encodings of two places are."""
+    encoding = sinusoids(64, d_model=128).double()
+    likeness = encoding @ encoding.T / encoding.square().sum(-1).mean()
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(9.6, 3.9), width_ratios=(1.9, 1), layout="constrained"
+    )
+    shown = left.imshow(encoding.numpy(), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
+    left.set(xlabel="dimension", ylabel="position", title="PE(pos, dimension)")
+    figure.colorbar(shown, ax=left, fraction=0.04)
+    shown = right.imshow(likeness.numpy(), cmap="viridis")
+    right.set(xlabel="position", title="PE(p) · PE(q) / |PE|²")
+    figure.colorbar(shown, ax=right, fraction=0.046)
+    figure.savefig(folder / "positions.svg", metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+
+
+def main(folder: Path = HERE) -> None:
+    """Draw every picture."""
+    # The same numbers give the same file: no date, no random names; letters as outlines.
+    mpl.rcParams.update({"svg.hashsalt": "regard", "svg.fonttype": "path", "font.size": 9})
+    draw_positions(folder)
+    draw_lecture(folder)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:2]))

@@ -1,0 +1,36 @@
+"""The model folder: plain files, written beside and renamed into place, opened without pickle."""
+
+from regard.checkpoint.averaging import average
+from regard.checkpoint.checkpoints import Checkpoint, Checkpoints
+from regard.checkpoint.folder import (
+    FORMAT,
+    LoadedModel,
+    begin,
+    load,
+    load_weights,
+    save,
+    save_weights,
+)
+from regard.checkpoint.random_state import capture_random, restore_random
+from regard.checkpoint.training_state import load_state, save_state
+from regard.checkpoint.weights import put_into, read_weights, write_weights
+
+__all__ = [
+    "FORMAT",
+    "Checkpoint",
+    "Checkpoints",
+    "LoadedModel",
+    "average",
+    "begin",
+    "capture_random",
+    "load",
+    "load_state",
+    "load_weights",
+    "put_into",
+    "read_weights",
+    "restore_random",
+    "save",
+    "save_state",
+    "save_weights",
+    "write_weights",
+]

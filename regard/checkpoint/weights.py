@@ -1,0 +1,91 @@
+"""Weights as a safetensors file: each tensor once, under the first of its names."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from regard import __version__
+from regard.checkpoint.replacing import replacing
+from regard.errors import ModelFolderError
+from regard.shapes import Tensor
+
+WEIGHTS = "weights.safetensors"
+
+Weights = Mapping[str, Tensor]
+
+
+def write_weights(path: Path, weights: nn.Module | Weights) -> None:
+    """Write the weights of a model, or given ones, in place of what the file held."""
+    with replacing(path) as partial:
+        metadata = {"format": "pt", "regard": __version__}
+        save_file(_ready(weights), partial, metadata)
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of a file by name."""
+    try:
+        return dict(load_file(path))
+    except FileNotFoundError as error:
+        raise ModelFolderError(f"there are no weights at {path}") from error
+    except (SafetensorError, OSError) as error:
+        raise ModelFolderError(
+            f"{path} is damaged or was cut short ({error}): copy it again from where it came "
+            "from, or train again"
+        ) from error
+
+
+def put_into(model: nn.Module, weights: Weights, where: str | Path = "the weights") -> None:
+    """Copy weights into a model in place; every name and shape must fit."""
+    own = model.state_dict()
+    wanted = unique(own)
+    # A tied tensor may come under any of its names, or under all of them.
+    unexpected = [name for name in weights if name not in own]
+    given = {_key(own[name]) for name in weights if name in own}
+    missing = [name for name, tensor in wanted.items() if _key(tensor) not in given]
+    if missing or unexpected:
+        what = f"lacks {missing[0]}" if missing else f"has {unexpected[0]}, which the model has not"
+        more = len(missing) + len(unexpected) - 1
+        also = f" (and {more} more)" if more else ""
+        raise ModelFolderError(
+            f"{where} does not fit the recipe: it {what}{also}; recipe and weights are of "
+            "different models"
+        )
+    for name, tensor in weights.items():
+        if tensor.shape != own[name].shape:
+            raise ModelFolderError(
+                f"{where} does not fit the recipe: {name} has shape {_shape(tensor)}, and the "
+                f"recipe and tokenizer ask for {_shape(own[name])}"
+            )
+    with torch.no_grad():
+        for name, tensor in weights.items():
+            own[name].copy_(tensor)
+
+
+def unique(weights: nn.Module | Weights) -> dict[str, Tensor]:
+    """The tensors, those that are one and the same only once."""
+    tensors = weights.state_dict() if isinstance(weights, nn.Module) else weights
+    found: dict[str, Tensor] = {}
+    seen = set()
+    for name, tensor in tensors.items():
+        if not tensor.numel() or _key(tensor) not in seen:
+            seen.add(_key(tensor))
+            found[name] = tensor
+    return found
+
+
+def _ready(weights: nn.Module | Weights) -> dict[str, Tensor]:
+    """On the CPU and in one piece, as the file wants them."""
+    return {name: tensor.detach().cpu().contiguous() for name, tensor in unique(weights).items()}
+
+
+def _key(tensor: Tensor) -> tuple[object, ...]:
+    """What tied tensors share; the parts of one flat buffer do not."""
+    return tensor.device, tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
+
+
+def _shape(tensor: Tensor) -> str:
+    return " × ".join(map(str, tensor.shape)) or "()"

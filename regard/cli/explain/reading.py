@@ -1,0 +1,173 @@
+"""Reading a sentence with a model: which word is meant, which model reads, what it records."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regard.errors import RecipeError, TextError, UsageError
+from regard.text import EOS, NAMES, UNKNOWN
+from regard.text.words import Words, split
+
+if TYPE_CHECKING:
+    from regard.inspection.explanation import Explanation
+    from regard.models import Transformer
+    from regard.text import Tokenizer
+
+MAX_WORDS, MAX_LETTERS = 512, 100
+MAX_WIDTH, MAX_HEADS, MAX_LAYERS = 1024, 64, 24
+PRONOUNS = ("it", "它")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A model with the tokenizer it reads by, and a sentence about it."""
+
+    model: "Transformer"
+    tokenizer: "Tokenizer"
+    is_pre_norm: bool
+    about: str
+
+
+def words_of(text: str) -> list[str]:
+    """The words of the sentence, if there are any and not too many."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise TextError("the sentence is not valid UTF-8: type it again, or convert it") from None
+    words = [word.text for word in split(text)]
+    if not words:
+        raise TextError("the sentence is empty: give at least one word to look at")
+    if len(words) > MAX_WORDS:
+        raise TextError(
+            f"the sentence has {len(words)} words and explain sentence takes up to {MAX_WORDS}: "
+            "give a part of it"
+        )
+    longest = max(map(len, words))
+    if longest > MAX_LETTERS:
+        raise TextError(
+            f"the sentence has a word of {longest} letters and explain sentence takes up to "
+            f"{MAX_LETTERS}: put spaces between words"
+        )
+    return words
+
+
+def find_word(words: list[str], asked: str | None) -> int:
+    """The place of the word: by its text, else by its number; unasked, the pronoun or the last."""
+    if asked is None:
+        return next((i for i, word in enumerate(words) if word in PRONOUNS), len(words) - 1)
+    for alike in (words, [word.lower() for word in words]):
+        for wanted in (asked.strip(), asked.strip().lower()):
+            if wanted in alike:
+                return alike.index(wanted)
+    try:
+        place = int(asked)
+    except ValueError:
+        place = -1
+    if not 0 <= place < len(words):
+        raise UsageError(
+            f"the sentence has no word {asked!r}: choose one of {_listed(words)}, "
+            f"or a place from 0 to {len(words) - 1}"
+        )
+    return place
+
+
+def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, seed: int) -> Reader:
+    """An untrained model that knows exactly these words."""
+    import torch
+    from pydantic import ValidationError
+
+    from regard.models import build
+    from regard.recipes import ModelSection
+
+    for option, given, most in (
+        ("--width", width, MAX_WIDTH),
+        ("--heads", n_heads, MAX_HEADS),
+        ("--layers", n_layers, MAX_LAYERS),
+    ):
+        if not 1 <= given <= most:
+            raise UsageError(f"{option} is a number from 1 to {most}, not {given}")
+    tokenizer = Words(sorted(set(words)))
+    try:
+        section = ModelSection(
+            d_model=width, n_heads=n_heads, n_layers=n_layers, d_feedforward=4 * width, dropout=0.0
+        )
+    except ValidationError as error:
+        sentence = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise RecipeError(sentence) from error
+    torch.manual_seed(seed)
+    model = build(section, len(tokenizer), len(tokenizer))
+    about = (
+        f"A fresh model, untrained (d_model = {width}, {n_heads} heads, {n_layers} layers, "
+        f"seed {seed}): every step is real, but what the weights single out means nothing yet."
+    )
+    return Reader(model, tokenizer, section.norm == "pre", about)
+
+
+def saved_reader(folder: Path) -> Reader:
+    """The model of a model folder."""
+    from regard.checkpoint import load
+
+    loaded = load(folder)
+    name = loaded.recipe.name
+    return Reader(
+        loaded.model,
+        loaded.source_tokenizer,
+        loaded.recipe.model.norm == "pre",
+        f"The model {name} in {folder}.",
+    )
+
+
+def explain(
+    reader: Reader, text: str, words: list[str], place: int, *, layer: int, head: int
+) -> "Explanation":
+    """Let the model read the sentence, record its encoder, and explain what was heard."""
+    import torch
+
+    from regard.inspection import record
+    from regard.inspection.explanation import explain_sentence
+
+    pieces = reader.tokenizer.pieces(text)
+    of_word = [i for i, piece in enumerate(pieces) if piece.word == place]
+    if not of_word:
+        raise TextError(
+            f"the model's tokenizer leaves nothing of {words[place]!r}: choose another word"
+        )
+    # A source ends with EOS, as it did in training; it can be looked at like any word.
+    ids = torch.tensor([[*(piece.id for piece in pieces), EOS]])
+    tokens = [*(text[piece.start : piece.end] or piece.text for piece in pieces), NAMES[EOS]]
+    n_unknown = sum(piece.id == UNKNOWN for piece in pieces)
+    model = reader.model.eval()
+    with torch.no_grad(), record(model, "encoder.*") as heard:
+        model.start(ids)
+    about = " ".join(
+        [reader.about, *_remarks(words, place, [tokens[i] for i in of_word], n_unknown)]
+    )
+    return explain_sentence(
+        heard,
+        tokens,
+        layer=layer,
+        head=head,
+        place=of_word[0],
+        is_pre_norm=reader.is_pre_norm,
+        about=about,
+    )
+
+
+def _remarks(words: list[str], place: int, pieces: list[str], n_unknown: int) -> list[str]:
+    """What one should know before reading the numbers."""
+    remarks = []
+    others = [str(i) for i, word in enumerate(words) if word == words[place] and i != place]
+    if others:
+        remarks.append(f"{words[place]!r} stands also at {', '.join(others)}: --word {others[0]}.")
+    if len(pieces) > 1:
+        remarks.append(f"{words[place]!r} is cut into {' '.join(pieces)}: its first part is shown.")
+    if n_unknown:
+        remarks.append(
+            f"Of {len(words)} words the model does not know {n_unknown}: they look alike."
+        )
+    return remarks
+
+
+def _listed(words: list[str], most: int = 20) -> str:
+    shown = " ".join(words[:most])
+    return shown if len(words) <= most else f"{shown} … ({len(words)} words)"

@@ -1,0 +1,104 @@
+"""`regard recipes`: the presets that ship with the package, and what they say."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from typer import Context
+
+    from regard.recipes import Recipe
+else:
+    Context = typer.Context.__base__  # what typer really hands over, so that checks hold
+
+PAPERS_VOCABULARY = 37_000  # of "Attention Is All You Need", so that its sizes can be compared
+
+app = typer.Typer(help="List the recipes that ship with Regard.")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.callback(invoke_without_command=True)
+def recipes(
+    context: Context,
+    vocabulary: Annotated[
+        int, typer.Option(help="Count parameters for a shared vocabulary of this size.")
+    ] = PAPERS_VOCABULARY,
+    as_json: AsJson = False,
+) -> None:
+    """List the recipes that ship with Regard: name, size, what for."""
+    if context.invoked_subcommand is not None:
+        return
+    from regard.errors import UsageError
+    from regard.recipes import presets
+
+    if vocabulary < 1:
+        raise UsageError(f"a vocabulary of {vocabulary} is not possible: give at least 1")
+    counted = [(recipe, count_parameters(recipe, vocabulary)) for recipe in presets()]
+    if as_json:
+        rows = [
+            {"name": one.name, "parameters": n, "vocabulary": vocabulary, "purpose": one.purpose}
+            for one, n in counted
+        ]
+        typer.echo(json.dumps(rows, indent=2))
+    else:
+        _print_table(counted, vocabulary)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="A preset, or a recipe file (.toml).")],
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a value; may be repeated."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a recipe as TOML; what it does not say has the default."""
+    from regard.recipes import preset_names, preset_text, read_recipe, write_recipe
+
+    if as_json:
+        typer.echo(read_recipe(name, changes or ()).model_dump_json(indent=2))
+    elif changes or name not in preset_names():
+        recipe = read_recipe(name, changes or ())
+        typer.echo(write_recipe(recipe), nl=False)
+    else:
+        typer.echo(preset_text(name), nl=False)  # with the comments that say why
+
+
+def count_parameters(recipe: "Recipe", n_vocabulary: int) -> int:
+    """How many numbers the model learns; it is built without memory for them."""
+    import torch
+
+    from regard.models import build
+
+    sizes = recipe.model.model_copy(update={"dropout": 0.0})
+    with torch.device("meta"):
+        model = build(sizes, n_vocabulary, n_vocabulary)
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def _print_table(counted: list[tuple["Recipe", int]], vocabulary: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    # Into a pipe, one line a recipe, however long.
+    width = None if Console().is_terminal else 1000
+    console = Console(highlight=False, markup=False, width=width)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("recipe", no_wrap=True)
+    table.add_column("parameters", justify="right", no_wrap=True)
+    table.add_column("what for")
+    for recipe, n in counted:
+        table.add_row(recipe.name, _millions(n), recipe.purpose)
+    console.print(table)
+    console.print(
+        f"\nParameters for a shared vocabulary of {vocabulary:,}. "
+        "`regard recipes show NAME` prints a recipe.",
+        soft_wrap=True,
+    )
+
+
+def _millions(n: int) -> str:
+    return f"{n / 1e6:.1f} M"

@@ -1,0 +1,78 @@
+"""`regard train`: from parallel text to a model folder."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.errors import UsageError
+
+Files = Annotated[
+    list[str] | None,
+    typer.Option(help="Pairs: a.tsv, b.jsonl.gz, c.po, or two files as 'x.en|x.de'; repeatable."),
+]
+
+
+def train(
+    recipe: Annotated[str, typer.Argument(help="A preset (see `regard recipes`) or a .toml file.")],
+    source: Annotated[
+        Path | None, typer.Option(help="Sentences to learn from, a line each.")
+    ] = None,
+    target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None,
+    valid_source: Annotated[Path | None, typer.Option(help="Held-out sentences.")] = None,
+    valid_target: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
+    data: Files = None,
+    valid: Files = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change the recipe: model.n_layers=4"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The model folder; the same one again continues the run.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Processor threads; all cores by default.")
+    ] = None,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Also write curves for TensorBoard.")
+    ] = False,
+) -> None:
+    """Train a model from parallel text; run again with the same --out to continue."""
+    from regard.cli.training_session import run_session
+    from regard.recipes import read_recipe
+
+    overrides = [
+        *_files("data.train", _pair(source, target, "--source", "--target"), data),
+        *_files(
+            "data.valid",
+            _pair(valid_source, valid_target, "--valid-source", "--valid-target"),
+            valid,
+        ),
+        *(change or []),
+    ]
+    asked = read_recipe(recipe, overrides)
+    run_session(
+        asked,
+        out or Path("runs") / asked.name,
+        device=device,
+        n_threads=threads,
+        writes_tensorboard=tensorboard,
+    )
+
+
+def _pair(first: Path | None, second: Path | None, name: str, other: str) -> list[str]:
+    if (first is None) != (second is None):
+        given, missing = (name, other) if second is None else (other, name)
+        raise UsageError(f"{given} needs {missing} beside it: two files, line by line")
+    return [] if first is None else [f"{first}|{second}"]
+
+
+def _files(key: str, pair: list[str], more: list[str] | None) -> list[str]:
+    """As an override of the recipe; nothing given leaves what the recipe says."""
+    specs = [*pair, *(more or [])]
+    return [f"{key}=[{', '.join(_quoted(spec) for spec in specs)}]"] if specs else []
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,142 @@
+"""What training shows: a progress bar at a terminal, plain lines elsewhere; all on stderr."""
+
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+from regard.recipes import Recipe
+from regard.training import Prepared
+from regard.training.events import Event, Finished, Stepped, Validated
+
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+class Display:
+    """Shows the events of a run as they come."""
+
+    def __init__(self, *, is_silent: bool = False) -> None:
+        self.console = Console(stderr=True, quiet=is_silent, highlight=False)
+        self._progress: Progress | None = None
+        self._task = TaskID(0)
+        self._n_updates = 0
+        self._minutes: float | None = None
+        self._spoken_at = 0.0
+        self._speed = Speed()
+
+    def say(self, sentence: str) -> None:
+        """Show a line of prose."""
+        self.console.print(sentence, soft_wrap=True)
+
+    def show_data(self, prepared: Prepared) -> None:
+        """Show what was read, what was dropped and why."""
+        self.say(prepared.account.line())
+        for reason, n, meaning, example in prepared.account.rows():
+            self.say(f"  {n:>8,} {reason}: {meaning}, for example {example[:100]!r}")
+        if prepared.note:
+            self.say(f"Note: {prepared.note}")
+
+    def show_model(self, recipe: Recipe, n_parameters: int, folder: object) -> None:
+        """Show what is about to be trained."""
+        training, model = recipe.training, recipe.model
+        self._n_updates = int(training.updates)
+        self._minutes = training.minutes
+        self.say(
+            f"{recipe.name}: {n_parameters / 1e6:.1f}M parameters, {model.n_layers} layers of "
+            f"width {model.d_model}, dropout {model.dropout:g}; up to {self._n_updates:,} updates "
+            f"of {training.batch_tokens:,} target tokens, into {folder}"
+        )
+
+    def __enter__(self) -> "Display":
+        if self.console.is_terminal and not self.console.quiet:
+            self._progress = Progress(
+                TextColumn("[bold]{task.fields[place]}"),
+                BarColumn(bar_width=None),
+                TextColumn("{task.fields[facts]}"),
+                console=self.console,
+                expand=True,
+            )
+            self._task = self._progress.add_task("", total=self._n_updates, place="", facts="")
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def show(self, event: Event) -> None:
+        """Show an event."""
+        if isinstance(event, Stepped):
+            self._step(event)
+        elif isinstance(event, Validated):
+            self.say(_validated(event))
+        elif isinstance(event, Finished):
+            self.say(_finished(event))
+        elif self._progress is None:
+            self.say(f"update {event.update:,}: saved")
+
+    def _step(self, event: Stepped) -> None:
+        per_second = self._speed.after(event)
+        left = self._seconds_left(event)
+        place = f"update {event.update:,}/{self._n_updates:,}"
+        facts = f"loss {event.loss:.3f}  {per_second:,.0f} tokens/s  {_clock(left)} left"
+        if self._progress is not None:
+            self._progress.update(self._task, completed=event.update, place=place, facts=facts)
+        elif time.monotonic() - self._spoken_at >= _SECONDS_BETWEEN_LINES:
+            self._spoken_at = time.monotonic()
+            self.say(f"{place}  epoch {event.epoch + 1}  {facts}")
+
+    def _seconds_left(self, event: Stepped) -> float:
+        left = (self._n_updates - event.update) * self._speed.seconds_an_update
+        return left if self._minutes is None else min(left, 60 * self._minutes - event.seconds)
+
+
+class Speed:
+    """Target tokens a second, over the last updates and without the pauses for validation."""
+
+    def __init__(self) -> None:
+        self._before: Stepped | None = None
+        self.tokens_a_second = 0.0
+        self.seconds_an_update = 0.0
+
+    def after(self, event: Stepped) -> float:
+        """The speed once this update is done."""
+        before, self._before = self._before, event
+        if before is not None and event.seconds > before.seconds:
+            took = event.seconds - before.seconds
+            weight = 0.05 if self.tokens_a_second else 1.0
+            # A pause for validation looks like one very slow update: it is not counted.
+            if not self.seconds_an_update or took < 5 * self.seconds_an_update:
+                now = event.n_tokens / took
+                self.tokens_a_second += weight * (now - self.tokens_a_second)
+                self.seconds_an_update += weight * (took - self.seconds_an_update)
+        return self.tokens_a_second
+
+
+def _validated(event: Validated) -> str:
+    text = f"update {event.update:,}: validation loss {event.loss:.3f}"
+    text += f", perplexity {event.perplexity:.2f}"
+    if event.quality is not None:
+        text += f", BLEU {event.quality.bleu:.2f}, chrF {event.quality.chrf:.2f}"
+    return text + ("  (best so far)" if event.is_best else "")
+
+
+def _finished(event: Finished) -> str:
+    if event.reason == "interrupted":
+        return f"Stopped after update {event.update:,}, and saved: the same command continues."
+    return (
+        f"Finished after {event.update:,} updates and {_clock(event.seconds)}: {event.reason}. "
+        f"Kept: {event.chosen}."
+    )
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(max(0, round(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,152 @@
+"""One session of a training run at the terminal: set up, show progress, stop when asked."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+
+from regard.cli.training_display import Display
+from regard.data import Batches
+from regard.errors import MissingExtraError, UsageError
+from regard.models import build
+from regard.recipes import Recipe
+from regard.recipes.derive import known
+from regard.training import (
+    FolderKeeper,
+    MetricsFile,
+    Run,
+    joined_ranks,
+    prepare_run,
+    train,
+)
+from regard.training.events import Event, Finished, Stepped, Validated
+
+INTERRUPTED = 130
+
+
+def run_session(
+    recipe: Recipe,
+    folder: Path,
+    *,
+    device: str,
+    n_threads: int | None,
+    writes_tensorboard: bool,
+) -> None:
+    """Train, or go on training, in this folder until done or interrupted."""
+    chosen = choose_device(device)
+    if n_threads is not None:
+        torch.set_num_threads(n_threads)
+    n_ranks = int(os.environ.get("WORLD_SIZE", "1"))
+    with joined_ranks(n_ranks, chosen) as ranks, _stopping() as should_stop:
+        display = Display(is_silent=not ranks.is_first)
+        keeper = FolderKeeper(folder, ranks, recipe.training.average_last)
+        with ranks.in_turn():
+            keeper.claim(recipe)
+        display.say(f"Preparing {', '.join(recipe.data.train) or 'the data'}")
+        with ranks.in_turn():
+            prepared = prepare_run(recipe, folder, n_processes=ranks.n_ranks)
+        display.show_data(prepared)
+        resolved = prepared.recipe
+        torch.manual_seed(resolved.training.seed)
+        n_source, n_target = len(prepared.source_tokenizer), len(prepared.target_tokenizer)
+        model = build(resolved.model, n_source, n_target).to(chosen)
+        keeper.begin(resolved, prepared.source_tokenizer, prepared.target_tokenizer)
+        display.show_model(resolved, sum(p.numel() for p in model.parameters()), folder)
+        run = Run(
+            recipe=resolved.training,
+            model=model,
+            batches=Batches(
+                prepared.corpus,
+                resolved.training.seed,
+                known(resolved.training.batch_tokens, "training.batch_tokens"),
+                ranks.rank,
+                ranks.n_ranks,
+            ),
+            keeper=keeper,
+            validation=prepared.validation,
+            ranks=ranks,
+            device=chosen,
+            should_stop=should_stop,
+        )
+        listeners: list[Callable[[Event], None]] = [display.show]
+        if ranks.is_first:
+            listeners.append(MetricsFile(folder / "metrics.jsonl", keeper.last_update()).write)
+            if writes_tensorboard:
+                listeners.append(_tensorboard(folder))
+        finished = None
+        with display:
+            for event in train(run):
+                for listen in listeners:
+                    listen(event)
+                if isinstance(event, Finished):
+                    finished = event
+    if finished is not None and finished.reason == "interrupted":
+        sys.exit(INTERRUPTED)
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of that name; "auto" takes a GPU where there is one."""
+    has_cuda, has_mps = torch.cuda.is_available(), torch.backends.mps.is_available()
+    if name == "auto":
+        return torch.device("cuda" if has_cuda else "mps" if has_mps else "cpu")
+    there = {"cpu": True, "cuda": has_cuda, "mps": has_mps}
+    kind = name.split(":")[0]
+    if kind not in there:
+        raise UsageError(f"--device {name} is not known: choose auto, cpu, cuda or mps")
+    if not there[kind]:
+        raise UsageError(f"--device {name} is not there on this machine: choose auto or cpu")
+    return torch.device(name)
+
+
+@contextmanager
+def _stopping() -> Iterator[Callable[[], bool]]:
+    """Within, the first Ctrl-C (or SIGTERM) asks for a stop after the current update.
+
+    The run is then saved where it is; a second Ctrl-C does not wait.
+    """
+    asked: list[int] = []
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _tensorboard(folder: Path) -> Callable[[Event], None]:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise MissingExtraError("--tensorboard", "tensorboard") from error
+    writer: Any = SummaryWriter(folder / "tensorboard")
+
+    def write(event: Event) -> None:
+        values: dict[str, float] = {}
+        if isinstance(event, Stepped) and event.update % 10 == 0:
+            values = {
+                "train/loss": event.loss,
+                "train/learning rate": event.learning_rate,
+                "train/gradient norm": event.gradient_norm,
+            }
+        elif isinstance(event, Validated):
+            values = {"valid/loss": event.loss, "valid/perplexity": event.perplexity}
+            if event.quality is not None:
+                values |= {"valid/BLEU": event.quality.bleu, "valid/chrF": event.quality.chrf}
+        for name, value in values.items():
+            writer.add_scalar(name, value, event.update)
+        if isinstance(event, Validated | Finished):
+            writer.flush()
+
+    return write

@@ -1,0 +1,116 @@
+"""Layer normalisation against batch normalisation on the lecture's table; the residual."""
+
+import torch
+
+from regard.attention import batch_normalise, layer_normalise, residual
+from regard.inspection.explanation.steps import Explanation, Step, Table
+from regard.shapes import Float, Tensor
+
+LECTURE_TABLE = ((1, 3, 6), (2, 2, 2), (0, 1, 5), (4, 6, 1), (5, 2, 3), (1, 0, 1))
+"""Rows are six features, columns the three examples of a batch."""
+
+PRINTED_FOR_BATCH = ((3, 3), (2, 0), (3, 3), (4, 3), (3, 2), (1, 1))
+PRINTED_FOR_LAYER = ((2, 2), (3, 2), (3, 2))
+"""Mean and standard deviation as the lecture prints them, for each row and for each column."""
+
+FEATURES = [f"feature {i}" for i in range(6)]
+EXAMPLES = [f"example {i}" for i in range(3)]
+
+
+def explain_normalisation() -> Explanation:
+    """Normalise the lecture's table both ways, then add a residual and normalise."""
+    table = torch.tensor(LECTURE_TABLE, dtype=torch.float64)
+    # The library puts examples in rows; the lecture puts them in columns.
+    by_batch = batch_normalise(table.T).T
+    by_layer = layer_normalise(table.T).T
+    return Explanation(
+        topic="normalisation",
+        title="Layer norm against batch norm",
+        lead=(
+            "The lecture's table: three examples (columns) of six features (rows). Batch norm "
+            "compares a feature across examples, layer norm the features of one example."
+        ),
+        steps=(
+            Step(
+                "The table",
+                "x",
+                "Two ways to take a mean: along a row, or down a column.",
+                (Table.of("x", table, FEATURES, EXAMPLES, look="plain"),),
+            ),
+            Step(
+                "Batch norm: along each row",
+                "( x - μ_feature ) / √( σ²_feature + ε )",
+                "The mean and the spread depend on who else is in the batch. "
+                + _misprints(table, PRINTED_FOR_BATCH, "row"),
+                (
+                    _statistics("batch statistics", table, PRINTED_FOR_BATCH, FEATURES),
+                    Table.of("batch norm", by_batch, FEATURES, EXAMPLES),
+                    _check("batch norm, each row", by_batch, FEATURES),
+                ),
+            ),
+            Step(
+                "Layer norm: down each column",
+                "( x - μ_example ) / √( σ²_example + ε )",
+                "Each example needs only itself: the same in training and in use, "
+                "for one sentence or many. " + _misprints(table.T, PRINTED_FOR_LAYER, "column"),
+                (
+                    _statistics("layer statistics", table.T, PRINTED_FOR_LAYER, EXAMPLES),
+                    Table.of("layer norm", by_layer, FEATURES, EXAMPLES),
+                    _check("layer norm, each column", by_layer.T, EXAMPLES),
+                ),
+            ),
+            _add_and_norm(table[:, 0]),
+        ),
+    )
+
+
+def _statistics(
+    name: str, rows: Float[Tensor, "R C"], printed: tuple[tuple[int, int], ...], labels: list[str]
+) -> Table:
+    """Computed mean and deviations beside what the lecture prints."""
+    computed = torch.stack(
+        [rows.mean(-1), rows.std(-1, correction=0), rows.std(-1, correction=1)], dim=-1
+    )
+    beside = torch.cat([computed, torch.tensor(printed, dtype=rows.dtype)], dim=-1)
+    columns = ["mean", "std (n)", "std (n-1)", "lecture's mean", "lecture's std"]
+    return Table.of(name, beside, labels, columns, look="plain")
+
+
+def _misprints(rows: Float[Tensor, "R C"], printed: tuple[tuple[int, int], ...], what: str) -> str:
+    """Say where the lecture's rounded numbers are not the true ones rounded."""
+    computed = torch.stack([rows.mean(-1), rows.std(-1, correction=1)], dim=-1)
+    found = [
+        f"its mean of the {what} {' '.join(f'{x:g}' for x in row.tolist())} is {given}, "
+        f"computed {true:.2f}"
+        for row, (true, _), (given, _) in zip(rows, computed.tolist(), printed, strict=True)
+        if round(true) != given
+    ]
+    deviations = zip(computed[:, 1].tolist(), printed, strict=True)
+    assert all(round(true) == given for true, (_, given) in deviations)
+    return (
+        "The lecture prints whole numbers, and the deviation that divides by n - 1; the norm "
+        f"itself divides by n. A misprint there: {'; '.join(found)}."
+    )
+
+
+def _check(name: str, rows: Float[Tensor, "R C"], labels: list[str]) -> Table:
+    """Mean 0 and deviation 1, or 0 where all numbers were equal."""
+    numbers = torch.stack([rows.mean(-1), rows.std(-1, correction=0)], dim=-1)
+    return Table.of(name, numbers, labels, ["mean", "std"], look="plain")
+
+
+def _add_and_norm(example: Float[Tensor, "D"]) -> Step:
+    def layer(x: Tensor) -> Tensor:
+        return torch.relu(x - 2)
+
+    added = residual(example, layer)
+    unchanged = residual(example, torch.zeros_like)
+    columns = ["x", "F(x)", "H(x)", "norm( H(x) )", "H(x) if F = 0"]
+    numbers = torch.stack([example, layer(example), added, layer_normalise(added), unchanged], -1)
+    return Step(
+        "Residual, then norm",
+        "H(x) = F(x) + x",
+        "Example 0 through the layer F(x) = max(0, x - 2). The layer learns only what to change: "
+        "where F is 0, x passes through untouched, and so does its gradient.",
+        (Table.of("add and norm", numbers, FEATURES, columns, look="plain"),),
+    )

@@ -1,0 +1,6 @@
+"""Still pictures: the same numbers always give the same bytes."""
+
+from regard.inspection.pictures.canvas import SUFFIXES, canvas, checked_path, save
+from regard.inspection.pictures.positions import draw_positions
+
+__all__ = ["SUFFIXES", "canvas", "checked_path", "draw_positions", "save"]

@@ -1,0 +1,83 @@
+"""What every picture shares: fonts that know Chinese, a quiet style, and safe saving."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from regard.errors import UsageError
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+_FONTS = (
+    "DejaVu Sans",
+    "Noto Sans CJK SC",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "Microsoft YaHei",
+    "PingFang SC",
+    "WenQuanYi Zen Hei",
+)
+
+# Dates and versions would make the bytes differ from day to day.
+_WITHOUT_DATES: dict[str, dict[str, None]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+def checked_path(path: str | Path) -> Path:
+    """The path, if a picture can be saved there as far as one can tell before drawing it."""
+    given = Path(path)
+    if given.suffix.lower() not in SUFFIXES:
+        raise UsageError(
+            f"a picture cannot be saved as {given.name!r}: "
+            f"end its name in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+        )
+    if given.is_dir():
+        raise UsageError(f"a picture cannot be saved as {given}: that is a folder")
+    if not given.parent.is_dir():
+        raise UsageError(f"a picture cannot be saved in {given.parent}: there is no such folder")
+    return given
+
+
+@contextmanager
+def canvas(width: float, height: float) -> Iterator[Any]:
+    """A figure of that many inches, in the house's style while the block lasts."""
+    import matplotlib as mpl
+    from matplotlib import font_manager
+    from matplotlib.figure import Figure
+
+    known = set(font_manager.get_font_names())
+    style: dict[Any, Any] = {
+        "font.family": [font for font in _FONTS if font in known] or ["sans-serif"],
+        "font.size": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.titlesize": 11,
+        "axes.titlelocation": "left",
+        "axes.titlepad": 8,
+        "svg.hashsalt": "regard",
+        "pdf.fonttype": 42,
+    }
+    with mpl.rc_context(style):
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+def save(figure: Any, path: str | Path, dots_per_inch: int = 200) -> Path:
+    """Write the picture whole or not at all: beside its place, then renamed into it."""
+    place = checked_path(path)
+    suffix = place.suffix.lower()
+    beside = place.with_name(f".{place.name}.{os.getpid()}.partial")
+    try:
+        figure.savefig(
+            beside, format=suffix[1:], dpi=dots_per_inch, metadata=_WITHOUT_DATES[suffix]
+        )
+        beside.replace(place)
+    except OSError as error:
+        raise UsageError(f"a picture cannot be saved as {place}: {error.strerror}") from error
+    finally:
+        beside.unlink(missing_ok=True)
+    return place

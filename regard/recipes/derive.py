@@ -1,0 +1,183 @@
+"""Sound values for what a recipe leaves open, from a few facts about the data.
+
+Each rule joins settings that published systems were found to need, from a few thousand sentences to
+many millions, and says which. What a recipe states is never changed.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from regard.errors import RecipeError
+from regard.recipes.schema import Auto, ModelSection, Recipe, Section, TrainingSection
+
+Value = TypeVar("Value", bound=float)
+AUTO: Literal["auto"] = "auto"
+
+_BATCH = 4_096  # target tokens; larger ones gain little on one device
+_SMALLEST_BATCH = 1_024  # below this, a processor is hardly busy
+_BATCHES_AN_EPOCH = 100
+_PAPERS_BATCH = 25_000  # Vaswani et al. 2017, over eight devices
+_PAPERS_WARMUP = 4_000
+_PAPERS_WIDTH = 512
+_HIGHEST_RATE = 5e-3  # that was published for a Transformer of any width
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known once the training data has become ids."""
+
+    n_pairs: int
+    n_target_tokens: int
+    n_vocabulary: int | None = None  # ids of the target's tokenizer
+    n_processes: int = 1
+
+
+def derive(recipe: Recipe, facts: Facts) -> Recipe:
+    """The recipe with every "auto" replaced by a value that fits these facts."""
+    if facts.n_pairs < 1 or facts.n_target_tokens < 1:
+        raise RecipeError(
+            f"nothing can be derived from {facts.n_pairs} pairs with {facts.n_target_tokens} "
+            "target tokens: give at least one pair that is not empty"
+        )
+    training, model, text = recipe.training, recipe.model, recipe.text
+    if model.dropout == AUTO:
+        model = model.model_copy(update={"dropout": _dropout(facts)})
+    if text.size == AUTO and facts.n_vocabulary is not None:
+        text = text.model_copy(update={"size": facts.n_vocabulary})
+    # Each rule reads what the rules before it decided.
+    for key, rule in (
+        ("batch_tokens", _batch_tokens),
+        ("accumulate", _accumulate),
+        ("updates", _updates),
+        ("warmup", _warmup),
+        ("learning_rate", _learning_rate),
+        ("validate_every", _validate_every),
+        ("save_every", _save_every),
+    ):
+        if getattr(training, key) == AUTO:
+            training = training.model_copy(update={key: rule(training, model, facts)})
+    return recipe.model_copy(update={"model": model, "text": text, "training": training})
+
+
+def known(value: Value | Auto, key: str) -> Value:
+    """The value itself, which a recipe that went through ``derive`` has."""
+    if value == AUTO:
+        raise RecipeError(
+            f"{key} is still 'auto': it is chosen when the data is known; give a value to do "
+            "without data"
+        )
+    return value
+
+
+def undecided(recipe: Recipe) -> tuple[str, ...]:
+    """The keys that are still "auto"."""
+    return tuple(_undecided(recipe, ""))
+
+
+def _undecided(section: Section, above: str) -> Iterator[str]:
+    for key in type(section).model_fields:
+        value = getattr(section, key)
+        if isinstance(value, Section):
+            yield from _undecided(value, f"{above}{key}.")
+        elif value == AUTO and _may_be_auto(section, key):
+            yield f"{above}{key}"
+
+
+def _may_be_auto(section: Section, key: str) -> bool:
+    """A recipe may be named "auto"; that decides nothing."""
+    return type(section).model_fields[key].annotation is not str
+
+
+def _dropout(facts: Facts) -> float:
+    """0.3 as for Multi30k and IWSLT, 0.1 as for WMT, and 0.2 between them."""
+    if facts.n_pairs <= 200_000:
+        return 0.3
+    return 0.2 if facts.n_pairs <= 1_000_000 else 0.1
+
+
+def _batch_tokens(training: TrainingSection, model: ModelSection, facts: Facts) -> int:
+    """4,096, but halved for small data until an epoch has some hundred updates."""
+    if training.accumulate == AUTO:
+        shared = facts.n_processes
+    else:
+        shared = facts.n_processes * training.accumulate
+    fits = facts.n_target_tokens / (_BATCHES_AN_EPOCH * shared)
+    batch = _BATCH
+    while batch > max(fits, _SMALLEST_BATCH):
+        batch //= 2
+    return batch
+
+
+def _accumulate(training: TrainingSection, model: ModelSection, facts: Facts) -> int:
+    """As many as make the paper's batch of 25,000 tokens, if an epoch then has 1,000 updates.
+
+    With less data the warm-up of 4,000 updates alone would be dozens of epochs.
+    """
+    if facts.n_target_tokens < 1_000 * _PAPERS_BATCH:
+        return 1
+    batch = known(training.batch_tokens, "training.batch_tokens")
+    return max(1, round(_PAPERS_BATCH / (batch * facts.n_processes)))
+
+
+def _updates(training: TrainingSection, model: ModelSection, facts: Facts) -> int:
+    """An upper limit; most runs end before it, when validation no longer gets better.
+
+    ``epochs = 100 · (400,000 / tokens)^0.28``, between 10 and 200, joins what was published:
+    about 100 for Multi30k (0.4 million tokens), 50 for IWSLT (4 million), 20 for WMT (130 million).
+    A given warm-up is followed by twice its length at least.
+    """
+    epochs = 100 * (400_000 / facts.n_target_tokens) ** 0.28
+    epochs = min(200.0, max(10.0, epochs))
+    updates = epochs * facts.n_target_tokens / _tokens_an_update(training, facts)
+    warmup = 0 if training.warmup == AUTO else training.warmup
+    return max(500, 3 * warmup, _rounded(updates))
+
+
+def _warmup(training: TrainingSection, model: ModelSection, facts: Facts) -> int:
+    """A tenth of the run, at most the paper's 4,000."""
+    updates = known(training.updates, "training.updates")
+    return max(1, min(_PAPERS_WARMUP, _rounded(updates / 10)))
+
+
+def _learning_rate(training: TrainingSection, model: ModelSection, facts: Facts) -> float:
+    """The peak of the paper's rule, ``(d · warmup)^-0.5``, with three corrections.
+
+    A narrow model stands more: Adam's best rate falls as 1/d (Yang et al. 2022), the rule's only
+    as ``d^-0.5``, so below the paper's 512 it is multiplied by ``√(512/d)``. With 128 wide and
+    2,000 updates of warm-up that is 0.004; Multi30k's published tiny model took 0.005.
+
+    A short warm-up does not make a model stand a higher rate, so the rule is not followed above
+    the peak of 2,000 updates. Small batches are noisy: below 4,096 tokens the rate falls with the
+    square root of the batch (Malladi et al. 2022). A constant rate never falls, so it starts lower.
+    """
+    warmup = known(training.warmup, "training.warmup")
+    peak = (model.d_model * max(warmup, _PAPERS_WARMUP // 2)) ** -0.5
+    peak *= math.sqrt(max(1.0, _PAPERS_WIDTH / model.d_model))
+    peak *= math.sqrt(min(1.0, _tokens_an_update(training, facts) / _BATCH))
+    if training.schedule == "constant":
+        peak *= 0.3
+    return float(f"{min(peak, _HIGHEST_RATE):.2e}")
+
+
+def _validate_every(training: TrainingSection, model: ModelSection, facts: Facts) -> int:
+    """Fifty times a run, with 50 to 2,000 updates between."""
+    updates = known(training.updates, "training.updates")
+    return min(updates, max(50, min(2_000, _rounded(updates / 50))))
+
+
+def _save_every(training: TrainingSection, model: ModelSection, facts: Facts) -> int:
+    """With every validation, so that the best weights are among those that were saved."""
+    return known(training.validate_every, "training.validate_every")
+
+
+def _tokens_an_update(training: TrainingSection, facts: Facts) -> int:
+    batch = known(training.batch_tokens, "training.batch_tokens")
+    return batch * known(training.accumulate, "training.accumulate") * facts.n_processes
+
+
+def _rounded(number: float) -> int:
+    """Two digits: the rules are not more exact than that, and people read these numbers."""
+    unit: int = 10 ** max(0, math.floor(math.log10(max(number, 1.0))) - 1)
+    return round(number / unit) * unit

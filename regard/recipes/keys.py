@@ -1,0 +1,113 @@
+"""The keys a recipe knows, and what each may hold, in words: both read from the schema."""
+
+import types
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic.fields import FieldInfo
+
+from regard.recipes.schema import Recipe, Section
+
+NONE = "none"  # TOML has no null: this word stands for it where a key may hold nothing
+
+
+@cache
+def keys(section: type[Section]) -> dict[str, Any]:
+    """Each key of a section and its annotation."""
+    hints = get_type_hints(section, include_extras=True)
+    return {name: hints[name] for name in section.model_fields}
+
+
+def section_at(section: type[Section], key: str) -> type[Section] | None:
+    """The section that stands under this key, if it is one."""
+    annotation = keys(section).get(key)
+    is_section = isinstance(annotation, type) and issubclass(annotation, Section)
+    return annotation if is_section else None
+
+
+def all_keys(section: type[Section] = Recipe, above: str = "") -> Iterator[str]:
+    """Every key in full: ``model.n_layers``, …"""
+    for key in keys(section):
+        inner = section_at(section, key)
+        if inner:
+            yield from all_keys(inner, f"{above}{key}.")
+        else:
+            yield f"{above}{key}"
+
+
+def unknown(key: str) -> str:
+    """What to say of a key that does not exist."""
+    known = list(all_keys())
+    section, _, last = key.rpartition(".")
+    # The right word in the wrong section is likelier than a wrong word.
+    elsewhere = [one for one in known if one.rpartition(".")[2] == last]
+    close = elsewhere or get_close_matches(key, known, n=1, cutoff=0.75)
+    if close:
+        return f"there is no {key}; did you mean {close[0]}?"
+    siblings = [one.rpartition(".")[2] for one in known if one.rpartition(".")[0] == section]
+    if section and siblings:
+        return f"there is no {key}; {section} has {', '.join(siblings)}"
+    return f"there is no {key}; a recipe has {', '.join(keys(Recipe))}"
+
+
+def annotation_of(key: str) -> Any:
+    """The annotation of a key given in full."""
+    section: type[Section] = Recipe
+    *above, last = key.split(".")
+    for part in above:
+        inner = section_at(section, part)
+        assert inner is not None
+        section = inner
+    return keys(section)[last]
+
+
+def admits_none(annotation: Any) -> bool:
+    """Whether a key of this annotation may hold nothing."""
+    return type(None) in get_args(annotation)
+
+
+def allowed(annotation: Any) -> str:
+    """What a key of this annotation may hold, in words."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        return " or ".join(allowed(one) for one in arguments)
+    if origin is Literal:
+        *first, last = (f"'{one}'" for one in arguments)
+        return f"{', '.join(first)} or {last}" if first else last
+    if origin is tuple:
+        if arguments[-1] is Ellipsis:
+            return "a list of texts"
+        return f"a list of {len(arguments)}, each {allowed(arguments[0])}"
+    if origin is Annotated:
+        return f"{allowed(arguments[0])}{_limits(arguments[1:])}"
+    return _NAMES[annotation]
+
+
+_NAMES = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
+    type(None): f"'{NONE}'",
+}
+
+
+def _limits(metadata: tuple[Any, ...]) -> str:
+    said = []
+    for one in metadata:
+        match one:
+            case FieldInfo():
+                said.append(_limits(tuple(one.metadata)).strip())
+            case Ge(ge=limit):
+                said.append(f"of at least {limit}")
+            case Gt(gt=limit):
+                said.append(f"above {limit}")
+            case Lt(lt=limit):
+                said.append(f"below {limit}")
+            case Le(le=limit):
+                said.append(f"of at most {limit}")
+    text = " and ".join(said)
+    return f" {text}" if text else ""

@@ -1,0 +1,36 @@
+"""The recipes that ship with the package, by name."""
+
+from difflib import get_close_matches
+from importlib.resources import files
+
+from regard.errors import RecipeError
+from regard.recipes.schema import Recipe
+
+ENDING = ".toml"
+
+
+def preset_names() -> tuple[str, ...]:
+    """The names of all presets, in the order of the alphabet."""
+    found = (one.name for one in files("regard.recipes").iterdir())
+    return tuple(sorted(name.removesuffix(ENDING) for name in found if name.endswith(ENDING)))
+
+
+def preset_text(name: str) -> str:
+    """The TOML of a preset, with its comments."""
+    names = preset_names()
+    if name not in names:
+        close = get_close_matches(name, names, n=1)
+        hint = f"did you mean {close[0]}? The" if close else "the"
+        raise RecipeError(
+            f"there is no preset {name!r}; {hint} presets are {', '.join(names)}; "
+            f"a recipe of your own is a file whose name ends in {ENDING}"
+        )
+    return files("regard.recipes").joinpath(f"{name}{ENDING}").read_text(encoding="utf-8")
+
+
+def presets() -> tuple[Recipe, ...]:
+    """All presets, the smaller before the larger."""
+    from regard.recipes.read import parse_recipe  # which itself starts from presets
+
+    recipes = (parse_recipe(preset_text(name), f"the preset {name}") for name in preset_names())
+    return tuple(sorted(recipes, key=lambda one: (one.model.kind, one.model.d_model, one.name)))

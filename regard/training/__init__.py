@@ -1,0 +1,34 @@
+"""How weights are found: loss, schedule, and one loop that tells what happens as events."""
+
+from regard.training.distributed import Ranks, joined_ranks
+from regard.training.events import Event, Finished, Saved, Stepped, Validated
+from regard.training.keeper import FolderKeeper
+from regard.training.loop import Keeper, Progress, Run, train
+from regard.training.loss import cross_entropy
+from regard.training.metrics import MetricsFile, read_metrics
+from regard.training.preparation import Prepared, prepare_run
+from regard.training.updater import Updater
+from regard.training.validation import Measured, Validation
+
+__all__ = [
+    "Event",
+    "Finished",
+    "FolderKeeper",
+    "Keeper",
+    "Measured",
+    "MetricsFile",
+    "Prepared",
+    "Progress",
+    "Ranks",
+    "Run",
+    "Saved",
+    "Stepped",
+    "Updater",
+    "Validated",
+    "Validation",
+    "cross_entropy",
+    "joined_ranks",
+    "prepare_run",
+    "read_metrics",
+    "train",
+]

@@ -1,0 +1,66 @@
+"""Several processes as one: who am I, and how are sums taken over all."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+import torch
+from torch import distributed
+
+from regard.shapes import Float, Tensor
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The processes that train together; one alone is the ordinary case."""
+
+    rank: int = 0
+    n_ranks: int = 1
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process writes files and speaks."""
+        return self.rank == 0
+
+    def sum(self, value: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+        """Add up a tensor over all processes, in place."""
+        if self.n_ranks > 1:
+            distributed.all_reduce(value)
+        return value
+
+    def share(self, values: list[float]) -> list[float]:
+        """Let every process have the first one's numbers."""
+        if self.n_ranks == 1:
+            return values
+        held = torch.tensor(values, dtype=torch.float64)
+        distributed.broadcast(held, src=0)
+        return held.tolist()
+
+    @contextmanager
+    def in_turn(self) -> Iterator[None]:
+        """Within, the first process goes before all others: it makes what they then find."""
+        if not self.is_first:
+            self.wait()
+        yield
+        if self.is_first:
+            self.wait()
+
+    def wait(self) -> None:
+        """Let no process go on before all have come here."""
+        if self.n_ranks > 1:
+            distributed.barrier()
+
+
+@contextmanager
+def joined_ranks(n_ranks: int, device: torch.device) -> Iterator[Ranks]:
+    """Join the processes that torchrun started; one is alone."""
+    if n_ranks == 1:
+        yield Ranks()
+        return
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    distributed.init_process_group(backend, timeout=timedelta(minutes=30))
+    try:
+        yield Ranks(distributed.get_rank(), n_ranks)
+    finally:
+        distributed.destroy_process_group()

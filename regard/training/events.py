@@ -1,0 +1,51 @@
+"""What a training run tells of itself: frozen facts, shown or stored by whoever reads them."""
+
+from dataclasses import dataclass
+
+from regard.evaluation import Quality
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """One update of the weights is done."""
+
+    update: int
+    epoch: int
+    loss: float  # per target token, with label smoothing
+    n_tokens: int  # target tokens of this update, over all processes
+    learning_rate: float
+    gradient_norm: float
+    seconds: float  # spent training so far, over all sessions of this run
+
+
+@dataclass(frozen=True)
+class Validated:
+    """The model was measured on held-out data."""
+
+    update: int
+    loss: float  # per target token, without label smoothing
+    perplexity: float
+    quality: Quality | None  # of greedy translations, where the recipe asks for it
+    is_best: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Saved:
+    """The run can be continued from here."""
+
+    update: int
+    path: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The run is over, and the model folder holds its best weights."""
+
+    update: int
+    reason: str
+    chosen: str  # which weights the folder keeps: "best", "average of the last 5", ...
+    seconds: float
+
+
+Event = Stepped | Validated | Saved | Finished

@@ -1,0 +1,130 @@
+"""The run in its folder: what was asked for, checkpoints to go on from, and the best weights."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from regard.checkpoint import (
+    Checkpoints,
+    average,
+    begin,
+    load_weights,
+    put_into,
+    save_weights,
+)
+from regard.checkpoint.replacing import write_text
+from regard.errors import ModelFolderError, UsageError
+from regard.models import Transformer
+from regard.recipes import Recipe, parse_recipe, write_recipe
+from regard.text import Tokenizer
+from regard.training.distributed import Ranks
+from regard.training.loop import Progress
+from regard.training.updater import Updater
+
+REQUEST = Path("training") / "request.toml"
+
+# A run may be continued with other values of these: they decide when it looks, saves and ends.
+_MAY_CHANGE = {
+    "training.updates",
+    "training.minutes",
+    "training.patience",
+    "training.validate_every",
+    "training.save_every",
+    "training.decodes_at_validation",
+    "training.average_last",
+    "purpose",
+}
+
+
+class FolderKeeper:
+    """Keeps a run in a model folder; only the first process writes."""
+
+    def __init__(self, folder: Path, ranks: Ranks, n_kept: int = 5) -> None:
+        self.folder, self.ranks = folder, ranks
+        self.checkpoints = Checkpoints(folder, max(2, n_kept))
+
+    def claim(self, asked: Recipe) -> None:
+        """Make the folder this run's, or refuse one that holds something else."""
+        request = self.folder / REQUEST
+        if request.is_file():
+            there = parse_recipe(request.read_text(encoding="utf-8"), str(request))
+            if (change := _first_change(there, asked)) is not None:
+                raise UsageError(
+                    f"{self.folder} holds a run with {change}: give the same recipe and files to "
+                    "continue it, or another --out to start anew"
+                )
+        elif self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
+            raise ModelFolderError(
+                f"{self.folder} exists and holds no training run: choose another --out"
+            )
+        if self.ranks.is_first:
+            request.parent.mkdir(parents=True, exist_ok=True)
+            write_text(request, write_recipe(asked))
+
+    def begin(self, recipe: Recipe, source: Tokenizer, target: Tokenizer) -> None:
+        """Write all of the model folder but the weights."""
+        if self.ranks.is_first:
+            begin(self.folder, recipe, source, target)
+
+    def last_update(self) -> int:
+        """Where the run will go on; 0 for a new one."""
+        latest = self.checkpoints.latest()
+        return 0 if latest is None else latest.step
+
+    def restore(self, model: Transformer, updater: Updater) -> Progress | None:
+        """Load the last complete checkpoint in place; ``None`` when there is none."""
+        latest = self.checkpoints.latest()
+        if latest is None:
+            return None
+        put_into(model, latest.weights(), latest.path)
+        state = latest.state()
+        progress = Progress(**state["progress"])
+        updater.restore(state["updater"], state["n_updates"])
+        return progress
+
+    def save(self, model: Transformer, updater: Updater, progress: Progress) -> str:
+        """Keep everything needed to go on; gives where."""
+        path = self.checkpoints.folder / f"{progress.update:06d}"
+        if self.ranks.is_first:
+            state = {
+                "progress": asdict(progress),
+                "updater": updater.state(),
+                "n_updates": updater.n_updates,
+            }
+            path = self.checkpoints.save(progress.update, model, state).path
+        return str(path)
+
+    def keep_best(self, model: Transformer) -> None:
+        """Let the model folder hold these weights."""
+        if self.ranks.is_first:
+            save_weights(self.folder, model)
+
+    def restore_best(self, model: Transformer) -> None:
+        """Load the weights the model folder holds."""
+        self.ranks.wait()
+        load_weights(self.folder, model)
+
+    def average_last(self, model: Transformer, n: int) -> int:
+        """Load the average of the last n checkpoints; gives how many there were."""
+        last = self.checkpoints.last(n)
+        if len(last) > 1:
+            put_into(model, average([one.path for one in last]))
+        return len(last)
+
+
+def _first_change(there: Recipe, asked: Recipe) -> str | None:
+    """The first thing in which the recipes differ and a run may not, as prose."""
+    old, new = _flat(there), _flat(asked)
+    for key in old:
+        if old[key] != new[key] and key not in _MAY_CHANGE:
+            return f"{key} = {old[key]}, not {new[key]}"
+    return None
+
+
+def _flat(recipe: Recipe) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for key, value in recipe.model_dump().items():
+        if isinstance(value, dict):
+            values |= {f"{key}.{inner}": one for inner, one in value.items()}
+        else:
+            values[key] = value
+    return values

@@ -1,0 +1,259 @@
+"""The training loop, top to bottom: a generator of events."""
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import torch
+
+from regard.data import Batch, Batches, Place
+from regard.errors import TrainingError
+from regard.evaluation import Quality
+from regard.models import Transformer
+from regard.recipes import TrainingSection
+from regard.recipes.derive import known
+from regard.shapes import Float, Tensor
+from regard.training.distributed import Ranks
+from regard.training.events import Event, Finished, Saved, Stepped, Validated
+from regard.training.schedule import SCHEDULES, Schedule
+from regard.training.tasks import TASKS
+from regard.training.updater import Updater
+from regard.training.validation import Measured, Validation
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is; with weights and moments, all that is needed to go on exactly."""
+
+    update: int = 0
+    epoch: int = 0
+    batch: int = 0
+    seconds: float = 0.0
+    best: float | None = None  # worth of the best validation so far
+    n_stale: int = 0  # validations since then
+    loss_scale: float = 1.0  # of fp16: halved when a gradient overflows
+
+    @property
+    def place(self) -> Place:
+        """Where in the data the run is."""
+        return Place(self.epoch, self.batch)
+
+
+class Keeper(Protocol):
+    """Where a run is kept; the first process writes, all read."""
+
+    def restore(self, model: Transformer, updater: Updater) -> Progress | None:
+        """Load the last complete checkpoint in place; ``None`` when there is none."""
+        ...
+
+    def save(self, model: Transformer, updater: Updater, progress: Progress) -> str:
+        """Keep everything needed to go on; gives where."""
+        ...
+
+    def keep_best(self, model: Transformer) -> None:
+        """Let the model folder hold these weights."""
+        ...
+
+    def restore_best(self, model: Transformer) -> None:
+        """Load the weights the model folder holds."""
+        ...
+
+    def average_last(self, model: Transformer, n: int) -> int:
+        """Load the average of the last n checkpoints; gives how many there were."""
+        ...
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything a run needs; the recipe's training section is fully resolved."""
+
+    recipe: TrainingSection
+    model: Transformer
+    batches: Batches
+    keeper: Keeper
+    validation: Validation | None
+    ranks: Ranks
+    device: torch.device
+    should_stop: Callable[[], bool] = lambda: False
+
+
+def train(run: Run) -> Iterator[Event]:
+    """Train until the recipe says enough; a run that was cut off goes on where it was saved."""
+    recipe, model = run.recipe, run.model.train()
+    n_updates = known(recipe.updates, "training.updates")
+    accumulate = known(recipe.accumulate, "training.accumulate")
+    validate_every = known(recipe.validate_every, "training.validate_every")
+    save_every = known(recipe.save_every, "training.save_every")
+    rate = _schedule(recipe)
+    updater = Updater(
+        model,
+        betas=recipe.betas,
+        epsilon=recipe.epsilon,
+        weight_decay=recipe.weight_decay,
+        ema=recipe.ema,
+    )
+    progress = run.keeper.restore(model, updater) or Progress(loss_scale=_first_scale(recipe))
+    batches = run.batches.iterate(progress.place)
+    started = time.monotonic() - progress.seconds
+    reason = _why_stop(recipe, progress)
+
+    while reason is None:
+        update = progress.update + 1
+        torch.manual_seed(_noise_seed(recipe.seed, update, run.ranks.rank))
+        sums = torch.zeros(3, dtype=torch.float64)
+        for _ in range(accumulate):
+            sums += _backward(run, next(batches).to(run.device), progress.loss_scale)
+        sums[2] = run.should_stop()
+        loss, n_tokens, n_wanting_to_stop = run.ranks.sum(sums).tolist()
+        updater.reduce(run.ranks)
+        norm = updater.update(rate(update), n_tokens * progress.loss_scale, recipe.clip)
+        progress = replace(
+            progress,
+            update=update,
+            epoch=batches.place.epoch,
+            batch=batches.place.batch,
+            loss_scale=_next_scale(recipe, progress, norm),
+            seconds=run.ranks.share([time.monotonic() - started])[0],
+        )
+        yield Stepped(
+            update=update,
+            epoch=progress.epoch,
+            loss=loss / n_tokens,
+            n_tokens=int(n_tokens),
+            learning_rate=rate(update),
+            gradient_norm=norm,
+            seconds=progress.seconds,
+        )
+        if run.validation and (update % validate_every == 0 or update == n_updates):
+            validated, progress = _validate(run, run.validation, updater, progress)
+            yield validated
+        reason = "interrupted" if n_wanting_to_stop else _why_stop(recipe, progress)
+        if update % save_every == 0 or reason:
+            yield _save(run, updater, progress)
+
+    chosen = "" if reason == "interrupted" else _choose(run, updater)
+    yield Finished(progress.update, reason, chosen, progress.seconds)
+
+
+def _schedule(recipe: TrainingSection) -> Schedule:
+    return SCHEDULES[recipe.schedule](
+        known(recipe.learning_rate, "training.learning_rate"),
+        known(recipe.warmup, "training.warmup"),
+        known(recipe.updates, "training.updates"),
+    )
+
+
+def _why_stop(recipe: TrainingSection, progress: Progress) -> str | None:
+    """Why the run is over, or ``None`` while it is not."""
+    if progress.update >= known(recipe.updates, "training.updates"):
+        return "all updates done"
+    if recipe.minutes is not None and progress.seconds >= 60 * recipe.minutes:
+        return f"{recipe.minutes:g} minutes are over"
+    if recipe.patience is not None and progress.n_stale >= recipe.patience:
+        return f"no better validation in {progress.n_stale}"
+    return None
+
+
+def _noise_seed(seed: int, update: int, rank: int) -> int:
+    """A seed of its own for every update of every process.
+
+    All randomness of an update comes from it, so a continued run needs no saved generator.
+    """
+    digest = hashlib.blake2b(f"{seed} {update} {rank}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1
+
+
+def _backward(run: Run, batch: Batch, loss_scale: float) -> Float[Tensor, "3"]:
+    """Add a batch's gradient to what is there; gives its loss and its tokens."""
+    dtype = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+    precision = run.recipe.precision
+    with torch.autocast(run.device.type, dtype[precision], enabled=precision != "fp32"):
+        task = TASKS[run.recipe.task]
+        loss, n_tokens = task(run.model, batch, run.recipe.label_smoothing)
+    (loss * loss_scale).backward()  # type: ignore[no-untyped-call]
+    return torch.tensor([float(loss.detach()), n_tokens, 0.0], dtype=torch.float64)
+
+
+def _first_scale(recipe: TrainingSection) -> float:
+    return 2.0**14 if recipe.precision == "fp16" else 1.0
+
+
+def _next_scale(recipe: TrainingSection, progress: Progress, norm: float) -> float:
+    """Halve the scale of fp16 when a gradient overflowed, double it now and then.
+
+    In other precisions a gradient that is not finite ends the run: its update was not made, and
+    the checkpoints before it are as good as they were.
+    """
+    if math.isfinite(norm):
+        grows = recipe.precision == "fp16" and (progress.update + 1) % 2000 == 0
+        return progress.loss_scale * (2 if grows else 1)
+    if recipe.precision != "fp16" or progress.loss_scale <= 1.0:
+        raise TrainingError(
+            f"the gradient of update {progress.update + 1} is not a finite number: lower "
+            "training.learning_rate or raise training.warmup, and start in a new folder"
+        )
+    return progress.loss_scale / 2
+
+
+def _validate(
+    run: Run, validation: Validation, updater: Updater, progress: Progress
+) -> tuple[Validated, Progress]:
+    """Measure the model (its average, where one is kept), and keep it if it is the best so far."""
+    with updater.averaged():
+        measured = _measure(run, validation)
+        worth = measured.worth(run.recipe.measure)
+        is_best = progress.best is None or worth > progress.best
+        if is_best:
+            run.keeper.keep_best(run.model)
+    validated = Validated(
+        update=progress.update,
+        loss=measured.loss,
+        perplexity=measured.perplexity,
+        quality=measured.quality,
+        is_best=is_best,
+        seconds=progress.seconds,
+    )
+    best, n_stale = (worth, 0) if is_best else (progress.best, progress.n_stale + 1)
+    return validated, replace(progress, best=best, n_stale=n_stale)
+
+
+def _measure(run: Run, validation: Validation) -> Measured:
+    """The first process measures, all hear the numbers."""
+    measured = Measured(0.0, None)
+    if run.ranks.is_first:
+        task, decodes = TASKS[run.recipe.task], run.recipe.decodes_at_validation
+        measured = validation.measure(run.model, task, decodes=decodes)
+    quality = measured.quality
+    numbers = [measured.loss] if quality is None else [measured.loss, quality.bleu, quality.chrf]
+    loss, bleu, chrf = run.ranks.share([*numbers, -1.0, -1.0][:3])
+    if run.ranks.is_first or bleu < 0:
+        return replace(measured, loss=loss)
+    return Measured(loss, Quality(bleu, chrf, exact=0.0, signature=""))
+
+
+def _save(run: Run, updater: Updater, progress: Progress) -> Saved:
+    path = run.keeper.save(run.model, updater, progress)
+    if run.validation is None:
+        with updater.averaged():
+            run.keeper.keep_best(run.model)  # nothing to compare by: the latest is the best
+    run.ranks.wait()
+    return Saved(progress.update, path)
+
+
+def _choose(run: Run, updater: Updater) -> str:
+    """Let the folder hold the best of: the best validated, the average of the last checkpoints."""
+    own = "best validated" if run.validation else "last"
+    if run.recipe.average_last < 2:
+        return own
+    run.keeper.restore_best(run.model)
+    worth = _measure(run, run.validation).worth(run.recipe.measure) if run.validation else -math.inf
+    n_averaged = run.keeper.average_last(run.model, run.recipe.average_last)
+    if n_averaged < 2:
+        return own
+    if run.validation and _measure(run, run.validation).worth(run.recipe.measure) <= worth:
+        return own
+    run.keeper.keep_best(run.model)
+    return f"average of the last {n_averaged} checkpoints"

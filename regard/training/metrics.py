@@ -1,0 +1,45 @@
+"""metrics.jsonl: the events of a run, one JSON object a line, for curves and for later."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from regard.training.events import Event, Finished, Stepped, Validated
+
+_STEPS_BETWEEN = 10  # every tenth update is written: enough for a curve
+
+
+class MetricsFile:
+    """Appends what is worth keeping; a continued run first takes out what it will do again."""
+
+    def __init__(self, path: Path, since_update: int) -> None:
+        self.path = path
+        kept = [line for line in read_metrics(path) if line["update"] <= since_update]
+        beside = path.with_name(f".{path.name}.partial")
+        beside.write_text("".join(_line(record) for record in kept), encoding="utf-8")
+        beside.replace(path)
+
+    def write(self, event: Event) -> None:
+        """Keep an event, if it is of a kind that is kept."""
+        if isinstance(event, Stepped) and event.update % _STEPS_BETWEEN:
+            return
+        if isinstance(event, Stepped | Validated | Finished):
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(_line({"event": type(event).__name__.lower(), **asdict(event)}))
+
+
+def read_metrics(path: Path) -> list[dict[str, Any]]:
+    """What a metrics file holds; a last line that was cut off is passed over."""
+    records: list[dict[str, Any]] = []
+    if path.is_file():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                records.append(json.loads(line))
+            except json.JSONDecodeError:
+                continue
+    return records
+
+
+def _line(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False) + "\n"

@@ -1,0 +1,202 @@
+"""From a recipe and files to everything a run needs: tokenizers, corpora, a resolved recipe."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from regard.checkpoint.replacing import replacing_folder
+from regard.data import Account, Corpus, PreparedCorpus, Spec, parse_spec, prepare, read_corpus
+from regard.data.batch import Ids
+from regard.errors import DataError
+from regard.recipes import Recipe
+from regard.recipes.derive import Facts, derive
+from regard.text import Tokenizer, choose_vocabulary_size, learn
+from regard.text import load as load_tokenizer
+from regard.training.validation import Validation
+
+_MOST_JUDGED = 1000  # validation pairs that are decoded; the loss is taken over all
+_MOST_HELD_OUT = 1000
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a run reads: its resolved recipe, tokenizers, training and held-out pairs."""
+
+    recipe: Recipe
+    source_tokenizer: Tokenizer
+    target_tokenizer: Tokenizer
+    corpus: Corpus
+    validation: Validation | None
+    account: Account
+    note: str | None  # something the user should know about the data
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Some pairs of a corpus."""
+
+    corpus: Corpus
+    rows: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, i: int, /) -> tuple[Ids, Ids]:
+        return self.corpus[int(self.rows[i])]
+
+    def lengths(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Tokens of every source and of every target, without BOS and EOS."""
+        sources, targets = self.corpus.lengths()
+        return sources[self.rows], targets[self.rows]
+
+
+def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepared:
+    """Learn tokenizers, encode the corpora and fill in what the recipe leaves to the data.
+
+    What was prepared in this folder before, from the same files, is used again.
+    """
+    if not recipe.data.train:
+        raise DataError(
+            "there is nothing to learn from: name the training files with --source and --target, "
+            "or in the recipe as data.train"
+        )
+    folder = folder / "training"
+    specs = [parse_spec(spec) for spec in recipe.data.train]
+    valid = [parse_spec(spec) for spec in recipe.data.valid]
+    source_tokenizer, target_tokenizer = _tokenizers(recipe, specs, folder)
+    corpus = prepare(
+        specs,
+        folder / "data" / "train",
+        source_tokenizer,
+        target_tokenizer,
+        max_length=recipe.data.max_length,
+        max_ratio=recipe.data.max_ratio,
+        drops_duplicates=recipe.data.drops_duplicates,
+        held_out=valid,
+    )
+    note = corpus.account.warning()
+    learned: Corpus = corpus
+    validation: Validation | None
+    if valid:
+        validation = _validation(valid, folder, source_tokenizer, target_tokenizer)
+    else:
+        learned, validation = _held_out(corpus, target_tokenizer, recipe.training.seed)
+        held = 0 if validation is None else len(validation.corpus)
+        note = (
+            f"no validation files were named: {held:,} training pairs are held out instead"
+            if held
+            else "no validation files were named, and there are too few pairs to hold some out: "
+            "the last weights will be kept"
+        )
+    _, targets = learned.lengths()
+    facts = Facts(
+        n_pairs=len(learned),
+        n_target_tokens=int(targets.sum()) + len(learned),
+        n_vocabulary=len(target_tokenizer),
+        n_processes=n_processes,
+    )
+    return Prepared(
+        derive(recipe, facts),
+        source_tokenizer,
+        target_tokenizer,
+        learned,
+        validation,
+        corpus.account,
+        note,
+    )
+
+
+def _tokenizers(recipe: Recipe, specs: Sequence[Spec], folder: Path) -> tuple[Tokenizer, Tokenizer]:
+    """One for both sides, or one for each; learned once and then found in the folder."""
+    sides: dict[str, tuple[int, ...]] = (
+        {"joint": (0, 1)} if recipe.text.is_joint else {"source": (0,), "target": (1,)}
+    )
+    place = folder / "tokenizers"
+    if not place.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        with replacing_folder(place) as filling:
+            for name, which in sides.items():
+                _learn(recipe, specs, which).save(filling / name)
+    loaded = [load_tokenizer(place / name) for name in sides]
+    return loaded[0], loaded[-1]
+
+
+def _learn(recipe: Recipe, specs: Sequence[Spec], sides: tuple[int, ...]) -> Tokenizer:
+    text = recipe.text
+    size: int | None = None
+    if text.kind == "sentencepiece":
+        size = _size(specs, sides) if text.size == "auto" else text.size
+    elif text.size != "auto":
+        size = text.size
+    return learn(
+        text.kind,
+        _sentences(specs, sides),
+        size,
+        algorithm=text.algorithm,
+        has_byte_fallback=text.has_byte_fallback,
+        is_lowercase=text.is_lowercase,
+        is_upper_limit=text.size == "auto",
+    )
+
+
+def _sentences(specs: Sequence[Spec], sides: tuple[int, ...]) -> Iterator[str]:
+    for pair in read_corpus(specs):
+        for side in sides:
+            yield pair[side]
+
+
+def _size(specs: Sequence[Spec], sides: tuple[int, ...]) -> int:
+    """A vocabulary size the data can carry; Chinese characters count as words."""
+    n_pairs, n_words, characters = 0, 0, dict[str, int]()
+    for pair in read_corpus(specs):
+        n_pairs += 1
+        for side in sides:
+            n_words += _count_words(pair[side])
+            for character in pair[side]:
+                characters[character] = characters.get(character, 0) + 1
+    often = sum(1 for count in characters.values() if count >= 5)
+    words = n_words / max(1, n_pairs) * (2 if len(sides) == 1 else 1)
+    return choose_vocabulary_size(n_pairs, words, often)
+
+
+def _count_words(text: str) -> int:
+    chinese = sum("\u4e00" <= character <= "\u9fff" for character in text)
+    return len(text.split()) + chinese
+
+
+def _validation(
+    specs: Sequence[Spec], folder: Path, source_tokenizer: Tokenizer, target_tokenizer: Tokenizer
+) -> Validation:
+    """Every pair given is measured; none is dropped but empty ones."""
+    corpus = prepare(
+        specs,
+        folder / "data" / "valid",
+        source_tokenizer,
+        target_tokenizer,
+        max_length=100_000,
+        max_ratio=None,
+        drops_duplicates=False,
+    )
+    references: list[str] = []
+    for pair in read_corpus(specs):
+        if len(references) == min(_MOST_JUDGED, len(corpus)):
+            break
+        if pair.source.strip() and pair.target.strip():
+            references.append(pair.target.strip())
+    return Validation(corpus, references, target_tokenizer)
+
+
+def _held_out(
+    corpus: PreparedCorpus, target_tokenizer: Tokenizer, seed: int
+) -> tuple[Corpus, Validation | None]:
+    """Keep one pair in fifty apart, at most a thousand; under 200 pairs none."""
+    n_held = min(_MOST_HELD_OUT, len(corpus) // 50)
+    if len(corpus) < 200:
+        return corpus, None
+    order = np.random.default_rng([seed, 0x68656C64]).permutation(len(corpus))
+    apart = Subset(corpus, np.sort(order[:n_held]))
+    references = [target_tokenizer.decode(apart[i][1].tolist()) for i in range(len(apart))]
+    return Subset(corpus, np.sort(order[n_held:])), Validation(apart, references, target_tokenizer)

@@ -1,0 +1,115 @@
+"""Adam over one flat buffer: every weight, gradient and moment of a model lies end to end."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+from regard.shapes import Float, Tensor
+from regard.training.distributed import Ranks
+
+_LINE = 16  # numbers in 64 bytes: every parameter starts on a line of the processor's cache
+
+
+class Updater:
+    """Turns gradients into new weights, and keeps a moving average of them where asked.
+
+    The model's parameters become views of one buffer, so that a sum over processes, a norm, an
+    update or an average is one operation whatever the number of layers. Tied parameters lie in it
+    once.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        *,
+        betas: tuple[float, float] = (0.9, 0.98),
+        epsilon: float = 1e-9,
+        weight_decay: float = 0.0,
+        ema: float | None = None,
+    ) -> None:
+        parameters = [p for p in model.parameters() if p.requires_grad]
+        first = parameters[0]
+        sizes = [-(-p.numel() // _LINE) * _LINE for p in parameters]
+        self.weights = first.new_zeros(sum(sizes)).detach()
+        self.gradient = torch.zeros_like(self.weights)
+        start = 0
+        for parameter, size in zip(parameters, sizes, strict=True):
+            place = slice(start, start + parameter.numel())
+            self.weights[place].copy_(parameter.detach().flatten())
+            parameter.data = self.weights[place].view_as(parameter)
+            parameter.grad = self.gradient[place].view_as(parameter)
+            start += size
+        flat = nn.Parameter(self.weights, requires_grad=True)
+        flat.grad = self.gradient
+        is_fused = first.device.type in ("cpu", "cuda")
+        self._adam = torch.optim.AdamW(
+            [flat], betas=betas, eps=epsilon, weight_decay=weight_decay, fused=is_fused
+        )
+        self._moments = (torch.zeros_like(self.weights), torch.zeros_like(self.weights))
+        self._flat = flat
+        self.n_updates = 0
+        self.ema = ema
+        self.average = self.weights.clone() if ema is not None else None
+
+    def update(self, learning_rate: float, divisor: float, clip: float | None) -> float:
+        """Divide the summed gradient, clip it, take a step, forget it; gives its norm.
+
+        A gradient that is not finite changes nothing: the caller sees it in the norm.
+        """
+        norm = float(torch.linalg.vector_norm(self.gradient)) / divisor
+        if norm == norm and norm != float("inf"):
+            factor = 1.0 if clip is None or norm <= clip else clip / norm
+            self.gradient.mul_(factor / divisor)
+            self._step(learning_rate)
+        self.gradient.zero_()
+        return norm
+
+    def _step(self, learning_rate: float) -> None:
+        self.n_updates += 1
+        self._adam.state[self._flat] = {
+            "step": torch.tensor(float(self.n_updates - 1), device=self._step_device),
+            "exp_avg": self._moments[0],
+            "exp_avg_sq": self._moments[1],
+        }
+        self._adam.param_groups[0]["lr"] = learning_rate
+        self._adam.step()
+        if self.average is not None and self.ema is not None:
+            # Early on the average follows faster, so that it does not remember the first weights.
+            decay = min(self.ema, (1 + self.n_updates) / (10 + self.n_updates))
+            self.average.lerp_(self.weights, 1 - decay)
+
+    @property
+    def _step_device(self) -> torch.device:
+        return self.weights.device if self.weights.is_cuda else torch.device("cpu")
+
+    def reduce(self, ranks: Ranks) -> None:
+        """Add up the gradients of all processes."""
+        ranks.sum(self.gradient)
+
+    @contextmanager
+    def averaged(self) -> Iterator[None]:
+        """Within, the model has its averaged weights (its own, where no average is kept)."""
+        if self.average is None:
+            yield
+            return
+        own = self.weights.clone()
+        self.weights.copy_(self.average)
+        try:
+            yield
+        finally:
+            self.weights.copy_(own)
+
+    def state(self) -> dict[str, Float[Tensor, "N"]]:
+        """What must be kept beside the weights to go on exactly."""
+        kept = {"moment.first": self._moments[0], "moment.second": self._moments[1]}
+        return kept if self.average is None else {**kept, "average": self.average}
+
+    def restore(self, state: dict[str, Tensor], n_updates: int) -> None:
+        """Go on from kept state; the model's weights were loaded in place before."""
+        self._moments[0].copy_(state["moment.first"])
+        self._moments[1].copy_(state["moment.second"])
+        if self.average is not None:
+            self.average.copy_(state.get("average", self.weights))
+        self.n_updates = n_updates

@@ -1,0 +1,78 @@
+"""Measuring a model on held-out pairs: loss, perplexity, and the quality of what it writes."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from regard.data import Batch, Corpus, collate
+from regard.decoding import greedy
+from regard.evaluation import Quality, judge
+from regard.models import Transformer
+from regard.text import Tokenizer
+from regard.training.tasks import Task
+
+_ROWS = 64
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What held-out data say of a model."""
+
+    loss: float  # per target token, without label smoothing
+    quality: Quality | None
+
+    @property
+    def perplexity(self) -> float:
+        """``exp(loss)``: among how many words the model is undecided."""
+        return math.exp(min(self.loss, 700.0))
+
+    def worth(self, measure: str) -> float:
+        """The number by which models are compared; more is better."""
+        if measure == "loss" or self.quality is None:
+            return -self.loss
+        return self.quality.bleu if measure == "bleu" else self.quality.chrf
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Held-out pairs, as ids and as the text a reader would compare with."""
+
+    corpus: Corpus
+    references: Sequence[str]  # the targets of the first pairs, which are decoded and judged
+    tokenizer: Tokenizer  # of the target
+
+    def measure(self, model: Transformer, task: Task, *, decodes: bool) -> Measured:
+        """Measure the model as it is, and leave it as it was."""
+        was_training = model.training
+        model.eval()
+        try:
+            with torch.inference_mode():
+                loss = self._loss(model, task)
+                quality = judge(self._outputs(model), self.references) if decodes else None
+        finally:
+            model.train(was_training)
+        return Measured(loss, quality)
+
+    def _loss(self, model: Transformer, task: Task) -> float:
+        total, n_tokens = 0.0, 0
+        for _, batch in self._batches(model, len(self.corpus)):
+            loss, n = task(model, batch, 0.0)
+            total, n_tokens = total + float(loss), n_tokens + n
+        return total / max(1, n_tokens)
+
+    def _outputs(self, model: Transformer) -> list[str]:
+        outputs = [""] * len(self.references)
+        for rows, batch in self._batches(model, len(self.references)):
+            for row, found in zip(rows, greedy(model, batch.source), strict=True):
+                outputs[row] = self.tokenizer.decode(found.tokens)
+        return outputs
+
+    def _batches(self, model: Transformer, n_pairs: int) -> list[tuple[list[int], Batch]]:
+        """The first pairs, those of like length together so that little is padding."""
+        device = next(model.parameters()).device
+        sources, targets = self.corpus.lengths()
+        order = sorted(range(n_pairs), key=lambda i: (sources[i], targets[i]))
+        parts = [order[start : start + _ROWS] for start in range(0, n_pairs, _ROWS)]
+        return [(rows, collate(self.corpus, rows).to(device)) for rows in parts]

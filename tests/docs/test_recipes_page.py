@@ -1,0 +1,80 @@
+"""docs/recipes.md lists every key of the schema, with the default it really has."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from regard.recipes import (
+    DataSection,
+    ModelSection,
+    TextSection,
+    TrainingSection,
+    parse_recipe,
+    presets,
+)
+
+PAGE = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| `(\w+)` \| (.+?) \| (.+?) \| .*\|$", re.MULTILINE)
+SECTIONS = {
+    "model": ModelSection,
+    "text": TextSection,
+    "data": DataSection,
+    "training": TrainingSection,
+}
+
+
+def rows(section: str) -> dict[str, tuple[str, str]]:
+    """Key -> default and allowed, as the page's table of that section has them."""
+    after = PAGE.split(f"## `[{section}]`", 1)[1]
+    return {key: (default, allowed) for key, default, allowed in ROW.findall(after.split("## ")[0])}
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_page_lists_every_key_with_its_default(section: str) -> None:
+    listed = rows(section)
+    fields = SECTIONS[section].model_fields
+    assert list(listed) == list(fields)
+    for key, field in fields.items():
+        default = listed[key][0]
+        if field.default is None:
+            assert default == "–", key
+        else:
+            shown = tomllib.loads(f"value = {default.strip('`')}")["value"]
+            assert shown == (
+                list(field.default) if isinstance(field.default, tuple) else field.default
+            ), key
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_page_lists_every_choice(section: str) -> None:
+    for key, (_, allowed) in rows(section).items():
+        schema = SECTIONS[section].model_json_schema()["properties"][key]
+        options = [schema, *schema.get("anyOf", [])]
+        names = {str(name) for one in options for name in one.get("enum", [])}
+        names |= {str(one["const"]) for one in options if "const" in one}
+        assert set(re.findall(r'`"([^"]+)"`', allowed)) == names, key
+
+
+def test_the_page_lists_every_preset() -> None:
+    listed = re.findall(
+        r"^\| `([\w-]+)` \| (\d+) \| (\d+) \| (\d+) \| (.+) \|$", PAGE, re.MULTILINE
+    )
+    assert listed == [
+        (
+            one.name,
+            str(one.model.n_layers),
+            str(one.model.d_model),
+            str(one.model.n_heads),
+            one.purpose,
+        )
+        for one in presets()
+    ]
+
+
+def test_the_example_is_a_recipe() -> None:
+    example = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert example
+    for text in example:
+        assert parse_recipe(text).name == "my-small-model"

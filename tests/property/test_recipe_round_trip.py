@@ -1,0 +1,108 @@
+"""A recipe that is written and read again is the same recipe."""
+
+from typing import Any, get_args, get_origin
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.recipes import (
+    DataSection,
+    ModelSection,
+    Recipe,
+    TextSection,
+    TrainingSection,
+    parse_recipe,
+    write_recipe,
+)
+
+counts = st.integers(1, 10**9)
+shares = st.floats(0, 1, exclude_max=True)
+positive = st.floats(0, exclude_min=True, allow_infinity=False)
+texts = st.text(max_size=20)
+
+
+def choices(section: type[Any], key: str) -> st.SearchStrategy[Any]:
+    annotation = section.model_fields[key].annotation
+    return st.booleans() if annotation is bool else st.sampled_from(get_args(annotation))
+
+
+def with_auto(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return values | st.just("auto")
+
+
+def named_choices(section: type[Any]) -> dict[str, st.SearchStrategy[Any]]:
+    """Every key of a section whose values are a list of names, or a truth value."""
+    return {
+        key: choices(section, key)
+        for key, field in section.model_fields.items()
+        if field.annotation is bool or str(get_origin(field.annotation)) == "typing.Literal"
+    }
+
+
+models = st.builds(
+    ModelSection,
+    **named_choices(ModelSection),
+    n_layers=counts,
+    n_decoder_layers=st.none() | counts,
+    d_model=st.integers(1, 10**6).map(lambda n: 6 * n),
+    n_heads=st.sampled_from([1, 2, 3, 6]),
+    d_feedforward=counts,
+    max_length=counts,
+    dropout=with_auto(shares),
+    attention_dropout=st.none() | shares,
+    feedforward_dropout=st.none() | shares,
+    embedding_dropout=st.none() | shares,
+)
+recipes = st.builds(
+    Recipe,
+    name=texts,
+    purpose=texts,
+    model=models,
+    text=st.builds(TextSection, **named_choices(TextSection), size=with_auto(counts)),
+    data=st.builds(
+        DataSection,
+        **named_choices(DataSection),
+        train=st.lists(texts, max_size=3).map(tuple),
+        valid=st.lists(texts, max_size=3).map(tuple),
+        max_length=counts,
+        max_ratio=st.none() | st.floats(1, exclude_min=True, allow_infinity=False),
+    ),
+    training=st.builds(
+        TrainingSection,
+        **named_choices(TrainingSection),
+        seed=st.integers(),
+        batch_tokens=with_auto(counts),
+        accumulate=with_auto(counts),
+        updates=with_auto(counts),
+        minutes=st.none() | positive,
+        learning_rate=with_auto(positive),
+        warmup=with_auto(st.integers(0, 10**6)),
+        betas=st.tuples(shares, shares),
+        epsilon=positive,
+        weight_decay=st.floats(0, allow_infinity=False),
+        label_smoothing=shares,
+        clip=st.none() | positive,
+        validate_every=with_auto(counts),
+        patience=st.none() | counts,
+        save_every=with_auto(counts),
+        average_last=counts,
+        ema=st.none() | shares,
+    ),
+)
+
+
+@given(recipes)
+def test_written_and_read_again_it_is_the_same(recipe: Recipe) -> None:
+    text = write_recipe(recipe)
+    assert parse_recipe(text) == recipe
+    assert write_recipe(parse_recipe(text)) == text
+
+
+@given(models, st.sampled_from(sorted(ModelSection.model_fields)))
+def test_every_value_can_be_given_by_hand(model: ModelSection, key: str) -> None:
+    value = getattr(model, key)
+    if key in ("d_model", "n_heads"):  # these two depend on each other
+        return
+    written = '"none"' if value is None else repr(value)
+    recipe = parse_recipe("", overrides=[f"model.{key}={written}"])
+    assert getattr(recipe.model, key) == value

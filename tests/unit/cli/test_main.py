@@ -1,0 +1,147 @@
+"""One way to refuse: one sentence and exit 2, whatever went wrong and wherever."""
+
+import importlib
+import os
+import subprocess
+import sys
+
+import pytest
+import typer
+
+import regard
+from regard.errors import MissingExtraError, RegardError, SizeError
+
+# `regard.cli.main` is also the function that its package exports.
+command_line = importlib.import_module("regard.cli.main")
+
+
+def leave(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Run the command and give its exit code and what it wrote."""
+    with pytest.raises(SystemExit) as left:
+        command_line.main(list(arguments))
+    written = capsys.readouterr()
+    assert isinstance(left.value.code, int)
+    return left.value.code, written.out, written.err
+
+
+def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Put a command `fail` in place of all others, which raises this."""
+    app = typer.Typer(pretty_exceptions_enable=False)
+
+    @app.callback()
+    def _whole(traceback: bool = typer.Option(False, "--traceback")) -> None:
+        """Nothing."""
+
+    @app.command()
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(command_line, "app", app)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        "error", [SizeError("7 is not even"), MissingExtraError("serving", "serve")]
+    )
+    def test_are_one_sentence_and_exit_2(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        error: RegardError,
+    ) -> None:
+        raising(monkeypatch, error)
+        assert leave(capsys, "fail") == (2, "", f"regard: {error}\n")
+
+    def test_show_where_they_came_from_when_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        raising(monkeypatch, SizeError("7 is not even"))
+        with pytest.raises(SizeError, match="7 is not even"):
+            command_line.main(["--traceback", "fail"])
+
+    def test_a_fault_of_ours_is_not_dressed_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        raising(monkeypatch, ZeroDivisionError())
+        with pytest.raises(ZeroDivisionError):
+            command_line.main(["fail"])
+
+    def test_an_unknown_command_suggests(self, capsys: pytest.CaptureFixture[str]) -> None:
+        code, out, err = leave(capsys, "explian")
+        assert (code, out) == (2, "")
+        assert err == (
+            "regard: No such command 'explian'. Did you mean 'explain'? (see regard --help)\n"
+        )
+
+    def test_an_unknown_topic_is_one_sentence(self, capsys: pytest.CaptureFixture[str]) -> None:
+        code, out, err = leave(capsys, "explain", "qwertyuiop")
+        assert (code, out) == (2, "")
+        assert err.startswith("regard: ")
+        assert "qwertyuiop" in err
+        assert err.count("\n") == 1
+
+    def test_an_unknown_option_is_one_sentence(self, capsys: pytest.CaptureFixture[str]) -> None:
+        code, out, err = leave(capsys, "--bogus")
+        assert (code, out) == (2, "")
+        assert err == "regard: No such option: --bogus (see regard --help)\n"
+
+    def test_an_option_without_a_command_is_one_sentence(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        code, out, err = leave(capsys, "--traceback")
+        assert (code, out) == (2, "")
+        assert err == "regard: Missing command. (see regard --help)\n"
+
+
+class TestInterruption:
+    @pytest.mark.parametrize("error", [KeyboardInterrupt(), typer.Abort()])
+    def test_is_130(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        error: BaseException,
+    ) -> None:
+        raising(monkeypatch, error)
+        code, out, err = leave(capsys, "fail")
+        assert (code, out) == (130, "")
+        assert err.strip() == "regard: interrupted"
+
+
+class TestPlainUse:
+    def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert leave(capsys, "--version") == (0, f"regard {regard.__version__}\n", "")
+
+    @pytest.mark.parametrize("option", ["--help", "-h"])
+    def test_help(self, capsys: pytest.CaptureFixture[str], option: str) -> None:
+        code, out, err = leave(capsys, option)
+        assert (code, err) == (0, "")
+        assert "Train, run and look inside attention models." in out
+        assert "explain" in out
+
+    def test_nothing_asked_shows_the_help(self, capsys: pytest.CaptureFixture[str]) -> None:
+        code, out, err = leave(capsys)
+        assert code in (0, 2)
+        assert "Train, run and look inside attention models." in out
+        assert err == ""
+
+    def test_exit_codes_of_commands_are_kept(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        raising(monkeypatch, typer.Exit(3))
+        assert leave(capsys, "fail") == (3, "", "")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["explain", "lecture"]])
+def test_a_reader_that_has_gone_is_no_error(arguments: list[str]) -> None:
+    """As `regard … | head -1`: the pipe is closed before anything is written."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "regard", *arguments],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert done.stderr == ""
+    assert done.returncode == 0

@@ -1,0 +1,231 @@
+"""Recipes are read whole, or refused in one sentence that says what to write instead."""
+
+from pathlib import Path
+
+import pytest
+
+from regard.errors import RecipeError
+from regard.recipes import parse_recipe, preset_names, presets, read_recipe, write_recipe
+
+
+def refusal(name: str | Path, *overrides: str) -> str:
+    with pytest.raises(RecipeError) as caught:
+        read_recipe(name, overrides)
+    return str(caught.value)
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return Path("my.toml")
+
+
+def test_a_preset_is_found_by_name() -> None:
+    recipe = read_recipe("transformer-small")
+    assert recipe.name == "transformer-small"
+    assert (recipe.model.n_layers, recipe.model.d_model) == (3, 256)
+
+
+def test_a_file_extends_a_preset(file: Path) -> None:
+    file.write_text('extends = "transformer-small"\n[model]\nn_layers = 5\n')
+    recipe = read_recipe("my.toml")
+    assert (recipe.model.n_layers, recipe.model.d_model) == (5, 256)
+    assert (recipe.name, recipe.purpose) == ("my", "")
+
+
+def test_a_file_extends_a_file_beside_itself(file: Path) -> None:
+    Path("deep").mkdir()
+    Path("deep/base.toml").write_text('extends = "transformer-tiny"\ntext.kind = "words"\n')
+    Path("deep/own.toml").write_text('extends = "base.toml"\nname = "mine"\nmodel.n_heads = 2\n')
+    recipe = read_recipe(Path("deep/own.toml"))
+    assert (recipe.text.kind, recipe.model.n_heads, recipe.model.d_model) == ("words", 2, 128)
+    assert recipe.name == "mine"
+
+
+def test_a_byte_order_mark_does_no_harm(file: Path) -> None:
+    file.write_bytes(b"\xef\xbb\xbfmodel.n_layers = 2\n")
+    assert read_recipe("my.toml").model.n_layers == 2
+
+
+@pytest.mark.parametrize(
+    ("override", "value"),
+    [
+        ("training.learning_rate=3e-4", 3e-4),
+        ("training.learning_rate = auto", "auto"),
+        ("training.weight_decay=1", 1.0),
+        ("training.betas=[0.8, 0.9]", (0.8, 0.9)),
+        ("training.compile=true", True),
+        ("training.patience=none", None),
+        ("training.clip='none'", None),
+        ("training.schedule=cosine", "cosine"),
+        ("data.train=a=b.tsv", ("a=b.tsv",)),
+        ('data.train=["a.tsv", "b.tsv"]', ("a.tsv", "b.tsv")),
+        ("model.tie=none", "none"),
+        ("name=7up", "7up"),
+    ],
+)
+def test_overrides_are_toml_and_bare_text(override: str, value: object) -> None:
+    recipe = read_recipe("transformer-tiny", [override])
+    for key in override.partition("=")[0].strip().split("."):
+        recipe = getattr(recipe, key)
+    assert recipe == value
+
+
+def test_the_last_override_wins() -> None:
+    recipe = read_recipe("transformer-tiny", ["model.n_layers=2", "model={n_layers=7}"])
+    assert recipe.model.n_layers == 7
+    assert recipe.model.d_model == 128
+
+
+@pytest.mark.parametrize(
+    ("override", "sentence"),
+    [
+        ("model.n_layer=4", "there is no model.n_layer; did you mean model.n_layers?"),
+        ("n_layers=4", "there is no n_layers; did you mean model.n_layers?"),
+        ("training.dropout=0.2", "there is no training.dropout; did you mean model.dropout?"),
+        ("trainig.seed=2", "there is no trainig.seed; did you mean training.seed?"),
+        (
+            "text.zzz=3",
+            "there is no text.zzz; text has kind, algorithm, size, is_joint, has_byte_fallback, "
+            "is_lowercase",
+        ),
+        ("zzz=3", "there is no zzz; a recipe has name, purpose, model, text, data, training"),
+        ("model=3", "model = 3: model is a section, its values are set one by one, as model.kind"),
+        (
+            "model.n_layers",
+            "'model.n_layers' changes nothing: write it as key=value, as in model.n_layers=4",
+        ),
+        ("=3", "'=3' changes nothing: write it as key=value, as in model.n_layers=4"),
+        (
+            "model.n_layers=0",
+            "model.n_layers = 0 is not possible: give a whole number of at least 1",
+        ),
+        (
+            "model.n_layers=true",
+            "model.n_layers = true is not possible: give a whole number of at least 1",
+        ),
+        (
+            "model.n_layers='4'",
+            "model.n_layers = '4' is not possible: give a whole number of at least 1",
+        ),
+        (
+            "training.updates=8e3",
+            "training.updates = 8000.0 is not possible: give a whole number of at least 1 or "
+            "'auto'",
+        ),
+        (
+            "model.dropout=1.2",
+            "model.dropout = 1.2 is not possible: give a number of at least 0.0 and below 1.0 or "
+            "'auto'",
+        ),
+        (
+            "training.minutes=0",
+            "training.minutes = 0 is not possible: give a number above 0 or 'none'",
+        ),
+        (
+            "training.learning_rate=inf",
+            "training.learning_rate = inf is not possible: give a number above 0 or 'auto'",
+        ),
+        ("model.norm=before", "model.norm = 'before' is not possible: give 'pre' or 'post'"),
+        ("training.compile=True", "training.compile = 'True' is not possible: give true or false"),
+        (
+            "training.betas=[0.9]",
+            "training.betas = [0.9] is not possible: give a list of 2, each a number of at least "
+            "0.0 and below 1.0",
+        ),
+        ("data.train=3", "data.train = 3 is not possible: give a list of texts"),
+        ("purpose=3", "purpose = 3 is not possible: give text"),
+        (
+            "model.d_model=255",
+            "model: d_model = 255 cannot be divided among n_heads = 4: choose a width that is a "
+            "multiple of the number of heads",
+        ),
+    ],
+)
+def test_what_is_refused_of_an_override(override: str, sentence: str) -> None:
+    assert refusal("transformer-small", override) == sentence
+
+
+def test_long_values_are_cut() -> None:
+    assert f"= '{'x' * 56}... is" in refusal("transformer-small", f"model.norm={'x' * 500}")
+
+
+def test_several_mistakes_are_counted() -> None:
+    sentence = refusal("transformer-tiny", "model.n_layers=0", "training.seed=x", "text.size=-1")
+    assert sentence == (
+        "model.n_layers = 0 is not possible: give a whole number of at least 1 (and 2 more)"
+    )
+    sentence = refusal("transformer-tiny", "model.zz=0", "training.zz=1")
+    assert sentence.endswith("embedding_dropout (and 1 more)")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("model.n_layer = 4", "there is no model.n_layer; did you mean model.n_layers? in my.toml"),
+        (
+            "model.n_layers = 0",
+            "model.n_layers = 0 in my.toml is not possible: give a whole number of at least 1",
+        ),
+        (
+            "model.d_model = 9\nmodel.n_heads = 3",
+            "model in my.toml: d_model = 9 is odd, and sinusoidal positions pair a sine with a "
+            "cosine: choose an even width",
+        ),
+        ("\n[model]\nn_layers 3\n", "my.toml, line 3 is not TOML: Expected '=' after a key in a"),
+        ("name = 'x", 'my.toml, line 1 is not TOML: Expected "\'"'),
+        ("a = 1\na = 2", "my.toml, line 2 is not TOML: Cannot overwrite a value"),
+        ("extends = 3", "extends = 3 in my.toml is not possible: give the name of a preset, or of"),
+        ("extends = 'transformer-bas'", "there is no preset 'transformer-bas'; did you mean"),
+        ("extends = 'other.toml'", "there is no recipe file other.toml: give the path of one, or"),
+        ("extends = 'my.toml'", "my.toml extends itself (my.toml -> my.toml): take one extends"),
+    ],
+)
+def test_what_is_refused_of_a_file(file: Path, text: str, sentence: str) -> None:
+    file.write_text(text)
+    assert refusal("my.toml").startswith(sentence)
+
+
+def test_what_is_given_by_hand_is_not_blamed_on_the_file(file: Path) -> None:
+    file.write_text("model.n_layers = 3\nmodel.d_model = 255\n")
+    assert "my.toml" not in refusal("my.toml", "model.n_layers=0", "model.d_model=256")
+    assert "my.toml" in refusal("my.toml", "training.seed=3")
+
+
+def test_unknown_presets_and_files(tmp_path: Path) -> None:
+    everything = (
+        "presets are transformer-base, transformer-big, transformer-small, transformer-tiny; "
+        "a recipe of your own is a file whose name ends in .toml"
+    )
+    assert refusal("transformer-smal") == (
+        f"there is no preset 'transformer-smal'; did you mean transformer-small? The {everything}"
+    )
+    assert refusal("qqq") == f"there is no preset 'qqq'; the {everything}"
+    assert refusal("no/such.toml") == (
+        "there is no recipe file no/such.toml: give the path of one, or the name of a preset "
+        "(`regard recipes` lists them)"
+    )
+    assert refusal(tmp_path) == (
+        f"{tmp_path} is a folder: give a recipe file, whose name ends in .toml"
+    )
+
+
+def test_a_file_in_another_encoding(file: Path) -> None:
+    file.write_bytes("purpose = 'Übung'".encode("latin-1"))
+    assert refusal("my.toml") == (
+        "my.toml is not UTF-8 text (byte 11 is in the way): save it as UTF-8"
+    )
+
+
+def test_presets_come_in_the_order_of_their_size() -> None:
+    names = [recipe.name for recipe in presets()]
+    assert names == [f"transformer-{size}" for size in ("tiny", "small", "base", "big")]
+    assert sorted(names) == list(preset_names())
+    assert all(recipe.purpose for recipe in presets())
+
+
+def test_nothing_is_written_none_where_nothing_is_usual() -> None:
+    text = write_recipe(read_recipe("transformer-tiny", ["training.clip=none"]))
+    assert 'clip = "none"' in text
+    assert "minutes" not in text
+    assert parse_recipe(text).training.clip is None
