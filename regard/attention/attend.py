@@ -7,6 +7,7 @@ from torch import nn
 from regard.attention.normalisers import Mask, Normaliser, Soft
 from regard.attention.probe import Probe
 from regard.attention.scores import Score
+from regard.kernels import Dropout
 from regard.shapes import Float, Tensor
 
 
@@ -31,7 +32,7 @@ class Attention(nn.Module):
         super().__init__()
         self.score = score
         self.normaliser = normaliser or Soft()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.scores, self.weights, self.contexts = Probe(), Probe(), Probe()
 
     def forward(

@@ -2,6 +2,7 @@
 
 import math
 
+import torch
 from torch import nn
 from torch.nn import functional as F
 
@@ -11,6 +12,7 @@ from regard.attention.normalisers import Mask, Normaliser, Soft
 from regard.attention.probe import Probe
 from regard.attention.scores import ScaledDot, Score
 from regard.errors import SizeError
+from regard.kernels import Spans, attend_packed, linear
 from regard.shapes import Float, Tensor
 
 
@@ -58,14 +60,14 @@ class MultiHeadAttention(Attention):
             nn.init.zeros_(projection.bias)
 
     @property
+    def is_standard(self) -> bool:
+        """Whether it is the paper's attention, which fused kernels compute."""
+        return type(self.score) is ScaledDot and type(self.normaliser) is Soft
+
+    @property
     def is_fused(self) -> bool:
         """Whether the fused kernel serves: nobody watches, and it computes what is asked."""
-        return (
-            type(self.score) is ScaledDot
-            and type(self.normaliser) is Soft
-            and not self.scores.is_watched
-            and not self.weights.is_watched
-        )
+        return self.is_standard and not self.scores.is_watched and not self.weights.is_watched
 
     def forward(  # type: ignore[override]  # the paper's module gives its output alone
         self,
@@ -94,12 +96,32 @@ class MultiHeadAttention(Attention):
             memory.key,
             memory.value,
             attn_mask=mask,
-            dropout_p=self.dropout.p if self.training else 0.0,
+            dropout_p=self.dropout.active_p,
         )
         if mask is not None:
             # Kernels differ in what a query gets that may see nothing; here it is zeros.
             context = context.masked_fill(~mask.any(-1, keepdim=True), 0.0)
         return self.merge(self.contexts(context))
+
+    def packed(
+        self,
+        query: Float[Tensor, "N D"],
+        memory: Float[Tensor, "M D"] | None,
+        spans: Spans,
+    ) -> Float[Tensor, "N D"]:
+        """The same for packed rows, by fused kernels; without memory it is self-attention.
+
+        Scaled dot product and softmax only, and nobody can watch.
+        """
+        if memory is None:
+            projected = _project(query, self.query, self.key, self.value)
+            remembered = None
+        else:
+            projected = _project(query, self.query)
+            remembered = _project(memory, self.key, self.value)
+        p = self.dropout.active_p
+        context = attend_packed(projected, remembered, spans, self.n_heads, p)
+        return linear(context, self.output.weight, self.output.bias)
 
     def each_head(
         self, query: Float[Tensor, "B Q D"], memory: Cache, mask: Mask = None, *, first: int = 0
@@ -116,3 +138,11 @@ class MultiHeadAttention(Attention):
         """Lay the heads end to end and multiply by W_O."""
         merged: Tensor = self.output(context.transpose(1, 2).flatten(-2))
         return merged
+
+
+def _project(value: Float[Tensor, "N D"], *projections: nn.Linear) -> Float[Tensor, "N P"]:
+    """Several projections side by side, as one product."""
+    if len(projections) == 1:
+        return linear(value, projections[0].weight, projections[0].bias)
+    weight = torch.cat([projection.weight for projection in projections])
+    return linear(value, weight, torch.cat([projection.bias for projection in projections]))

@@ -43,10 +43,14 @@ class Sinusoidal(nn.Module):
     def forward(self, value: Float[Tensor, "B L D"], first: int = 0) -> Float[Tensor, "B L D"]:
         """Add the encoding of places ``first``, ``first + 1``, …"""
         end = first + value.shape[1]
-        if end > self.table.shape[0]:
-            longer = sinusoids(max(end, 2 * self.table.shape[0]), value.shape[-1])
+        return value + self.prepared(end)[first:end].to(value.dtype)
+
+    def prepared(self, length: int) -> Float[Tensor, "L D"]:
+        """A table of at least so many places."""
+        if length > self.table.shape[0]:
+            longer = sinusoids(max(length, 2 * self.table.shape[0]), self.table.shape[1])
             self.table = longer.to(self.table)
-        return value + self.table[first:end].to(value.dtype)
+        return self.table
 
 
 class Learned(nn.Module):
@@ -62,13 +66,18 @@ class Learned(nn.Module):
 
     def forward(self, value: Float[Tensor, "B L D"], first: int = 0) -> Float[Tensor, "B L D"]:
         """Add the vectors of places ``first``, ``first + 1``, …"""
-        end, max_length = first + value.shape[1], self.table.shape[0]
-        if end > max_length:
+        end = first + value.shape[1]
+        return value + self.prepared(end)[first:end]
+
+    def prepared(self, length: int) -> Float[Tensor, "L D"]:
+        """The table, if it has so many places."""
+        max_length = self.table.shape[0]
+        if length > max_length:
             raise SizeError(
-                f"this model learned {max_length} positions and was given {end}: "
+                f"this model learned {max_length} positions and was given {length}: "
                 "shorten the input, or train with a larger model.max_length"
             )
-        return value + self.table[first:end]
+        return self.table
 
 
 class Unplaced(nn.Module):

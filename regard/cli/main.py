@@ -60,14 +60,19 @@ def _run(arguments: list[str]) -> int:
             raise
         return _refuse(str(error))
     except typer.TyperException as error:
+        if not error.format_message():  # nothing was asked, and the help has been shown
+            return REFUSED
         return _refuse(_one_sentence(error))
     except (KeyboardInterrupt, typer.Abort):
-        print("regard: interrupted", file=sys.stderr)  # noqa: T201
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone, as `head` does: there is no one left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = INTERRUPTED
+    except SystemExit as left:
+        # The reader has gone, as `head` does, and typer leaves with 1: there is no one to tell.
+        if not isinstance(left.__context__, BrokenPipeError):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
+    if code == INTERRUPTED:  # typer turns Ctrl-C into this code without a word
+        print("regard: interrupted", file=sys.stderr)  # noqa: T201
     return code if isinstance(code, int) else 0
 
 

@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from regard import kernels
 from regard.attention import Learned, Probe, Sinusoidal, Unplaced
 from regard.errors import UsageError
+from regard.models.packing import Packed
 from regard.shapes import Float, Int, Tensor
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
@@ -27,7 +30,7 @@ class Embedding(nn.Module):
         with torch.no_grad():
             self.weight[padding].zero_()
         self.positions = positions
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = kernels.Dropout(dropout)
         self.words, self.placed = Probe(), Probe()
 
     def forward(self, ids: Int[Tensor, "B L"], first: int = 0) -> Float[Tensor, "B L D"]:
@@ -35,6 +38,17 @@ class Embedding(nn.Module):
         words = self.words(F.embedding(ids, self.weight, self.padding) * self.scale)
         placed: Tensor = self.dropout(self.placed(self.positions(words, first)))
         return placed
+
+    def packed(self, rows: Packed) -> Float[Tensor, "N D"]:
+        """The same for packed rows."""
+        p = self.dropout.active_p
+        if isinstance(self.positions, Sinusoidal):
+            table = self.positions.prepared(rows.longest)
+            return kernels.embed(self.weight, rows.ids, table, rows.places, scale=self.scale, p=p)
+        embedded = F.embedding(rows.ids, self.weight) * self.scale
+        if isinstance(self.positions, Learned):
+            embedded = embedded + self.positions.prepared(rows.longest)[rows.places]
+        return kernels.dropout(embedded, p)
 
 
 def build_positions(name: str, d_model: int, max_length: int) -> nn.Module:
@@ -49,6 +63,24 @@ def build_positions(name: str, d_model: int, max_length: int) -> nn.Module:
     raise UsageError(f"there are no positions {name!r}: choose sinusoidal, learned or none")
 
 
+@dataclass(frozen=True)
+class Stream:
+    """Packed rows on their way through a stack, and a change that is not added yet.
+
+    The next norm adds it, drops from it and normalises in one pass over the memory.
+    """
+
+    value: Float[Tensor, "N D"]
+    change: Float[Tensor, "N D"] | None = None
+    p: float = 0.0
+
+    def normed(self, norm: nn.LayerNorm) -> tuple[Float[Tensor, "N D"], Float[Tensor, "N D"]]:
+        """The sum, and the sum normalised."""
+        return kernels.add_norm(
+            self.value, self.change, norm.weight, norm.bias, p=self.p, epsilon=norm.eps
+        )
+
+
 class Residual(nn.Module):
     """Add & norm around a sub-layer.
 
@@ -60,7 +92,7 @@ class Residual(nn.Module):
         super().__init__()
         self.is_pre_norm = is_pre_norm
         self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = kernels.Dropout(dropout)
         self.change, self.result = Probe(), Probe()
 
     def forward(
@@ -73,6 +105,14 @@ class Residual(nn.Module):
             result = self.norm(value + self.dropout(self.change(layer(value))))
         passed: Tensor = self.result(result)
         return passed
+
+    def packed(self, stream: Stream, layer: Callable[[Tensor], Tensor]) -> Stream:
+        """The same for packed rows."""
+        if self.is_pre_norm:
+            total, normed = stream.normed(self.norm)
+            return Stream(total, layer(normed), self.dropout.active_p)
+        changed = Stream(stream.value, layer(stream.value), self.dropout.active_p)
+        return Stream(changed.normed(self.norm)[1])
 
 
 class FeedForward(nn.Module):
@@ -87,7 +127,7 @@ class FeedForward(nn.Module):
         self.widen = nn.Linear(d_model, d_inner)
         self.narrow = nn.Linear(d_inner, d_model)
         self.activation = ACTIVATIONS[activation]
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = kernels.Dropout(dropout)
         self.inner = Probe()
         for linear in (self.widen, self.narrow):
             nn.init.xavier_uniform_(linear.weight)
@@ -98,3 +138,14 @@ class FeedForward(nn.Module):
         inner = self.inner(self.activation(self.widen(value)))
         narrowed: Tensor = self.narrow(self.dropout(inner))
         return narrowed
+
+    def packed(self, value: Float[Tensor, "N D"]) -> Float[Tensor, "N D"]:
+        """The same for packed rows."""
+        p, widen, narrow = self.dropout.active_p, self.widen, self.narrow
+        if self.activation is F.relu:
+            inner = kernels.linear(value, widen.weight)
+            inner = kernels.bias_relu_dropout(inner, widen.bias, p)
+        else:
+            inner = self.activation(kernels.linear(value, widen.weight, widen.bias))
+            inner = kernels.dropout(inner, p)
+        return kernels.linear(inner, narrow.weight, narrow.bias)

@@ -8,7 +8,9 @@ from torch.nn import functional as F
 
 from regard.attention import Cache, MultiHeadAttention, Probe, masks
 from regard.errors import SizeError, UsageError
-from regard.models.sublayers import Embedding, FeedForward, Residual, build_positions
+from regard.kernels import Spans
+from regard.models.packing import Packed
+from regard.models.sublayers import Embedding, FeedForward, Residual, Stream, build_positions
 from regard.shapes import Bool, Float, Int, Tensor
 
 TIES = ("three-way", "two-way", "none")
@@ -63,6 +65,13 @@ class EncoderLayer(nn.Module):
         result: Tensor = self.around_feedforward(value, self.feedforward)
         return result
 
+    def packed(self, stream: Stream, spans: Spans) -> Stream:
+        """The same for packed rows."""
+        stream = self.around_attention.packed(
+            stream, lambda x: self.attention.packed(x, None, spans)
+        )
+        return self.around_feedforward.packed(stream, self.feedforward.packed)
+
 
 class DecoderLayer(nn.Module):
     """Causal self-attention, attention to the source, then feed-forward, each with add & norm."""
@@ -85,6 +94,18 @@ class DecoderLayer(nn.Module):
         value = self.around_cross(value, lambda x: self.cross(x, memory, memory, memory_mask))
         result: Tensor = self.around_feedforward(value, self.feedforward)
         return result
+
+    def packed(
+        self, stream: Stream, spans: Spans, memory: Float[Tensor, "M D"], memory_spans: Spans
+    ) -> Stream:
+        """The same for packed rows."""
+        stream = self.around_attention.packed(
+            stream, lambda x: self.attention.packed(x, None, spans)
+        )
+        stream = self.around_cross.packed(
+            stream, lambda x: self.cross.packed(x, memory, memory_spans)
+        )
+        return self.around_feedforward.packed(stream, self.feedforward.packed)
 
     def step(
         self,
@@ -128,6 +149,14 @@ class Encoder(nn.Module):
         normed: Tensor = self.norm(value)
         return normed
 
+    def packed(self, source: Packed) -> Float[Tensor, "M D"]:
+        """The same for packed rows."""
+        stream, spans = Stream(self.embedding.packed(source)), source.among_themselves
+        for layer in self.layers:
+            assert isinstance(layer, EncoderLayer)
+            stream = layer.packed(stream, spans)
+        return _finished(stream, self.norm)
+
 
 class Decoder(nn.Module):
     """A stack of decoder layers over the words written so far."""
@@ -151,6 +180,15 @@ class Decoder(nn.Module):
             value = layer(value, mask, memory, memory_mask)
         normed: Tensor = self.norm(value)
         return normed
+
+    def packed(
+        self, target: Packed, memory: Float[Tensor, "M D"], memory_spans: Spans
+    ) -> Float[Tensor, "N D"]:
+        """The same for packed rows."""
+        stream = Stream(self.embedding.packed(target))
+        for layer in self._layers():
+            stream = layer.packed(stream, target.backwards, memory, memory_spans)
+        return _finished(stream, self.norm)
 
     def start(
         self, memory: Float[Tensor, "B S D"], memory_mask: Bool[Tensor, "B 1 1 S"]
@@ -242,6 +280,21 @@ class Transformer(nn.Module):
         decoded: Tensor = self.decoder(target, self.encoder(source, mask), mask)
         return decoded
 
+    def hidden_packed(self, source: Packed, target: Packed) -> Float[Tensor, "N D"]:
+        """The same for packed rows: what training on a CPU computes."""
+        memory = self.encoder.packed(source)
+        return self.decoder.packed(target, memory, target.looking_at(source))
+
+    @property
+    def is_packable(self) -> bool:
+        """Whether packed rows may be computed: on a CPU, by the paper's attention, unwatched."""
+        modules = list(self.modules())
+        return (
+            self.output.weight.device.type == "cpu"
+            and all(m.is_standard for m in modules if isinstance(m, MultiHeadAttention))
+            and not any(m.is_watched for m in modules if isinstance(m, Probe))
+        )
+
     def forward(
         self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
     ) -> Float[Tensor, "B T V"]:
@@ -264,6 +317,11 @@ class Transformer(nn.Module):
     def reorder(self, state: DecoderState, rows: Int[Tensor, "N"]) -> DecoderState:
         """Take these rows, in this order."""
         return state.reorder(rows)
+
+
+def _finished(stream: Stream, norm: nn.Module) -> Float[Tensor, "N D"]:
+    """What leaves a stack: with pre-norm the last change is added and the sum normalised."""
+    return stream.normed(norm)[1] if isinstance(norm, nn.LayerNorm) else stream.value
 
 
 def _require_tie(tie: str, n_source_tokens: int, n_target_tokens: int) -> None:

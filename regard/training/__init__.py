@@ -4,7 +4,6 @@ from regard.training.distributed import Ranks, joined_ranks
 from regard.training.events import Event, Finished, Saved, Stepped, Validated
 from regard.training.keeper import FolderKeeper
 from regard.training.loop import Keeper, Progress, Run, train
-from regard.training.loss import cross_entropy
 from regard.training.metrics import MetricsFile, read_metrics
 from regard.training.preparation import Prepared, prepare_run
 from regard.training.updater import Updater
@@ -26,7 +25,6 @@ __all__ = [
     "Updater",
     "Validated",
     "Validation",
-    "cross_entropy",
     "joined_ranks",
     "prepare_run",
     "read_metrics",

@@ -2,11 +2,14 @@
 
 from typing import Protocol
 
+import torch
+
 from regard.data import Batch
+from regard.kernels import linear_cross_entropy
 from regard.models import Transformer
+from regard.models.packing import pack
 from regard.shapes import Float, Tensor
 from regard.special import PAD
-from regard.training.loss import cross_entropy
 
 
 class Task(Protocol):
@@ -25,8 +28,13 @@ def translation(
     """Predict each word of the target from the source and the words before it."""
     to_predict = batch.target[:, 1:]
     is_real = to_predict != PAD
-    hidden = model.hidden(batch.source, batch.target[:, :-1])[is_real]
-    return cross_entropy(hidden, model.output.weight, to_predict[is_real], smoothing), len(hidden)
+    if model.is_packable and not torch.is_autocast_enabled("cpu"):
+        source = pack(batch.source, batch.source != PAD)
+        hidden = model.hidden_packed(source, pack(batch.target[:, :-1], is_real))
+    else:
+        hidden = model.hidden(batch.source, batch.target[:, :-1])[is_real]
+    labels = to_predict[is_real]
+    return linear_cross_entropy(hidden, model.output.weight, labels, smoothing), len(labels)
 
 
 TASKS: dict[str, Task] = {"translation": translation}

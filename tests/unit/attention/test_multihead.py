@@ -124,6 +124,25 @@ def test_a_query_that_sees_nothing_gets_only_the_bias(dtype: torch.dtype, is_wat
     assert (memory.grad[0] == 0).all()
 
 
+def test_zeros_do_not_depend_on_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some kernels give the mean of all values to a query that may see nothing."""
+    kernel = nn.functional.scaled_dot_product_attention
+
+    def other_kernel(
+        query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor, **options: object
+    ) -> Tensor:
+        context: Tensor = kernel(query, key, value, attn_mask, **options)  # type: ignore[arg-type]
+        mean = value.mean(-2, keepdim=True).expand_as(context)
+        return context.where(attn_mask.any(-1, keepdim=True), mean)
+
+    attention = MultiHeadAttention(WIDTH, HEADS)
+    query, memory = inputs()
+    mask = MASKS["nothing for one query"]
+    wanted = attention(query, memory, memory, mask)
+    monkeypatch.setattr(nn.functional, "scaled_dot_product_attention", other_kernel)
+    torch.testing.assert_close(attention(query, memory, memory, mask), wanted)
+
+
 def test_fused_only_where_it_computes_what_is_asked() -> None:
     assert MultiHeadAttention(WIDTH, HEADS).is_fused
     assert MultiHeadAttention(WIDTH, HEADS, score=build_score("scaled-dot", 4, 4)).is_fused

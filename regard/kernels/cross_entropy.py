@@ -4,17 +4,19 @@ The logits of a batch are the largest tensor of training: tokens × vocabulary. 
 a block of rows at a time: each block's logits become its loss and its gradients at once.
 """
 
+import ctypes
 from typing import Any
 
 import torch
 from torch import autograd
 
+from regard.kernels.native import count, native, pointer
 from regard.shapes import Float, Int, Tensor
 
-_BLOCK_NUMBERS = 1 << 21  # logits that exist at once: 8 MB stay near the processor
+_BLOCK_NUMBERS = 1 << 22  # logits that exist at once: 16 MB
 
 
-def cross_entropy(
+def linear_cross_entropy(
     hidden: Float[Tensor, "N D"],
     weight: Float[Tensor, "V D"],
     targets: Int[Tensor, "N"],
@@ -43,27 +45,16 @@ class _LinearCrossEntropy(autograd.Function):
         grad_hidden = torch.empty_like(hidden) if needs_hidden else None
         grad_weight = torch.zeros_like(weight) if needs_weight else None
         loss = hidden.new_zeros(())
-        block = max(1, _BLOCK_NUMBERS // n_classes)
+        # Blocks of equal size: a last one of a few rows would make poor use of the processor.
+        n_blocks = max(1, -(-n_tokens * n_classes // _BLOCK_NUMBERS))
+        block = max(1, -(-n_tokens // n_blocks))
+        buffer = torch.empty(
+            min(block, n_tokens), n_classes, dtype=hidden.dtype, device=hidden.device
+        )
         for start in range(0, n_tokens, block):
-            rows = hidden[start : start + block]
-            labels = targets[start : start + block, None]
-            logits = rows @ weight.t()
-            target_logits = logits.gather(1, labels)
-            mean_logits = logits.mean(1, keepdim=True) if smoothing else 0.0
-            highest = logits.amax(1, keepdim=True)
-            logits.sub_(highest).exp_()
-            total = logits.sum(1, keepdim=True)
-            log_normaliser = total.log() + highest
-            loss += (
-                log_normaliser - (1 - smoothing) * target_logits - smoothing * mean_logits
-            ).sum()
-            if not (needs_hidden or needs_weight):
-                continue
-            # logits becomes p - q in place.
-            logits.div_(total)
-            if smoothing:
-                logits.sub_(smoothing / n_classes)
-            logits.scatter_add_(1, labels, torch.full_like(target_logits, smoothing - 1))
+            rows, labels = hidden[start : start + block], targets[start : start + block]
+            logits = torch.mm(rows, weight.t(), out=buffer[: len(rows)])
+            loss += _to_gradient(logits, labels, smoothing)
             if grad_hidden is not None:
                 torch.mm(logits, weight, out=grad_hidden[start : start + block])
             if grad_weight is not None:
@@ -74,5 +65,33 @@ class _LinearCrossEntropy(autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
         grad_hidden, grad_weight = ctx.saved_tensors
-        scaled = [None if g is None else g * grad for g in (grad_hidden, grad_weight)]
-        return scaled[0], scaled[1], None, None
+        if float(grad) != 1.0:
+            grad_hidden = None if grad_hidden is None else grad_hidden * grad
+            grad_weight = None if grad_weight is None else grad_weight * grad
+        return grad_hidden, grad_weight, None, None
+
+
+def _to_gradient(
+    logits: Float[Tensor, "R V"], labels: Int[Tensor, "R"], smoothing: float
+) -> float | Float[Tensor, ""]:
+    """Give the summed loss, and let ``p - q`` take the place of the logits."""
+    n_classes = logits.shape[1]
+    if (lib := native(logits)) is not None:
+        summed: float = lib.k_cross_entropy(
+            count(len(logits)),
+            count(n_classes),
+            pointer(logits),
+            pointer(labels),
+            ctypes.c_float(smoothing),
+            ctypes.c_float(1.0),
+        )
+        return summed
+    at_label = logits.gather(1, labels[:, None])
+    mean = logits.mean(1, keepdim=True)
+    highest = logits.amax(1, keepdim=True)
+    logits.sub_(highest).exp_()
+    total = logits.sum(1, keepdim=True)
+    loss = total.log() + highest - (1 - smoothing) * at_label - smoothing * mean
+    logits.div_(total).sub_(smoothing / n_classes)
+    logits.scatter_add_(1, labels[:, None], torch.full_like(at_label, smoothing - 1))
+    return loss.sum()

@@ -1,0 +1,31 @@
+"""Fast operations for training on ordinary processors.
+
+Each is a function of tensors with two paths that compute the same: plain torch, always there, and a
+C++ kernel that is compiled on first use where a compiler is found, for float32 on a CPU. Noise is
+drawn from torch's generator, so ``torch.manual_seed`` decides all of it.
+"""
+
+from regard.kernels.attention import Spans, attend_packed
+from regard.kernels.cross_entropy import linear_cross_entropy
+from regard.kernels.dropout import Dropout, dropout
+from regard.kernels.embedding import embed
+from regard.kernels.feedforward import bias_relu_dropout
+from regard.kernels.linear import linear
+from regard.kernels.memory import keep_heap
+from regard.kernels.native import is_native, without_native
+from regard.kernels.norm import add_norm
+
+__all__ = [
+    "Dropout",
+    "Spans",
+    "add_norm",
+    "attend_packed",
+    "bias_relu_dropout",
+    "dropout",
+    "embed",
+    "is_native",
+    "keep_heap",
+    "linear",
+    "linear_cross_entropy",
+    "without_native",
+]

@@ -1,0 +1,209 @@
+"""Attention over packed sentences: no padding is ever scored, and nothing is copied into heads."""
+
+import ctypes
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import autograd
+
+from regard.kernels.native import count, native, pointer
+from regard.kernels.noise import as_arguments, draw_key, keep_mask
+from regard.shapes import Bool, Float, Int, Tensor
+
+_LANES = 16  # the kernel's rows of probabilities are a multiple of this
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Where sentences begin in packed queries and in packed keys: who may look where.
+
+    Sentence b's queries are rows ``query_starts[b]`` to ``query_starts[b + 1]``, and they see
+    its own keys alone; under ``is_causal`` none that comes later.
+    """
+
+    query_starts: Int[Tensor, "B+1"]
+    key_starts: Int[Tensor, "B+1"]
+    is_causal: bool = False
+
+    @cached_property
+    def lengths(self) -> tuple[Int[Tensor, "B"], Int[Tensor, "B"]]:
+        """How many queries and keys each sentence has."""
+        return self.query_starts.diff().long(), self.key_starts.diff().long()
+
+    def rooms(self, n_heads: int) -> tuple[Int[Tensor, "B"], int]:
+        """Where each sentence's probabilities begin, and how many there are in all."""
+        n_queries, n_keys = self.lengths
+        sizes = n_queries * (-(-n_keys // _LANES) * _LANES) * n_heads
+        ends = sizes.cumsum(0)
+        return ends - sizes, int(ends[-1])
+
+    @cached_property
+    def padding(self) -> "Padding":
+        """How to lay the sentences out as a padded batch, for the torch path."""
+        n_queries, n_keys = self.lengths
+        query, key = _Rows.of(n_queries), _Rows.of(n_keys)
+        allowed = key.is_real[:, None, None, :]
+        if self.is_causal:
+            n, m = query.is_real.shape[1], key.is_real.shape[1]
+            allowed = allowed & torch.ones(n, m, dtype=torch.bool).tril()
+        return Padding(query, key, allowed)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Between packed rows and padded places."""
+
+    is_real: Bool[Tensor, "B L"]
+    packed_row: Int[Tensor, "BL"]  # of every padded place; 0 for padding
+    padded_place: Int[Tensor, "N"]  # of every packed row
+
+    @classmethod
+    def of(cls, lengths: Int[Tensor, "B"]) -> "_Rows":
+        is_real = torch.arange(int(lengths.max())) < lengths[:, None]
+        padded_place = is_real.flatten().nonzero()[:, 0]
+        packed_row = torch.zeros(is_real.numel(), dtype=torch.long)
+        packed_row[padded_place] = torch.arange(len(padded_place))
+        return cls(is_real, packed_row, padded_place)
+
+
+@dataclass(frozen=True)
+class Padding:
+    """A packed batch's padded form."""
+
+    query: _Rows
+    key: _Rows
+    allowed: Bool[Tensor, "B 1 Q K"]
+
+
+def attend_packed(
+    projected: Float[Tensor, "N P"],
+    memory: Float[Tensor, "M R"] | None,
+    spans: Spans,
+    n_heads: int,
+    p: float,
+) -> Float[Tensor, "N D"]:
+    """``dropout(softmax(q kᵀ / √E)) v`` in every head of every sentence, heads laid end to end.
+
+    For self-attention, ``projected`` holds queries, keys and values side by side; otherwise it
+    holds queries, and ``memory`` keys and values side by side.
+    """
+    width = projected.shape[1] // 3 if memory is None else projected.shape[1]
+    lib = native(projected) if (width // n_heads) % _LANES == 0 else None
+    if lib is None:
+        return _attend_padded(*_parts(projected, memory), spans, n_heads, p)
+    noise = draw_key() if p else 0
+    context: Tensor = _AttendPacked.apply(  # type: ignore[no-untyped-call]
+        projected, memory, spans, n_heads, p, noise, lib
+    )
+    return context
+
+
+def _parts(projected: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values, as bands of columns."""
+    if memory is None:
+        query, key, value = projected.chunk(3, dim=1)
+        return query, key, value
+    key, value = memory.chunk(2, dim=1)
+    return projected, key, value
+
+
+class _AttendPacked(autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        projected: Tensor,
+        memory: Tensor | None,
+        spans: Spans,
+        n_heads: int,
+        p: float,
+        noise: int,
+        lib: ctypes.CDLL,
+    ) -> Tensor:
+        query, key, value = _parts(projected, memory)
+        rooms, total = spans.rooms(n_heads)
+        probabilities, context = query.new_empty(total), query.new_empty(query.shape)
+        ctx.save_for_backward(projected, memory, probabilities, rooms)
+        ctx.spans, ctx.n_heads, ctx.p, ctx.noise, ctx.lib = spans, n_heads, p, noise, lib
+        lib.k_attention(
+            *_sizes(ctx, query),
+            pointer(rooms),
+            *_banded(query),
+            *_banded(key),
+            *_banded(value),
+            ctypes.c_int(spans.is_causal),
+            *as_arguments(noise, p),
+            pointer(probabilities),
+            pointer(context),
+        )
+        return context
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        projected, memory, probabilities, rooms = ctx.saved_tensors
+        query, key, value = _parts(projected, memory)
+        grad_projected = torch.empty_like(projected)
+        grad_memory = None if memory is None else torch.empty_like(memory)
+        grad_query, grad_key, grad_value = _parts(grad_projected, grad_memory)
+        ctx.lib.k_attention_back(
+            *_sizes(ctx, query),
+            pointer(rooms),
+            *_banded(query),
+            *_banded(key),
+            *_banded(value),
+            *as_arguments(ctx.noise, ctx.p),
+            pointer(probabilities),
+            pointer(grad.contiguous()),
+            *_banded(grad_query),
+            *_banded(grad_key),
+            *_banded(grad_value),
+        )
+        return grad_projected, grad_memory, None, None, None, None, None
+
+
+def _sizes(ctx: Any, query: Tensor) -> tuple[Any, ...]:
+    spans = ctx.spans
+    return (
+        count(len(spans.query_starts) - 1),
+        count(ctx.n_heads),
+        count(query.shape[1] // ctx.n_heads),
+        pointer(spans.query_starts),
+        pointer(spans.key_starts),
+    )
+
+
+def _banded(tensor: Tensor) -> tuple[Any, ...]:
+    """Rows may lie apart, the numbers of a row may not."""
+    assert tensor.stride(1) == 1
+    return pointer(tensor), count(tensor.stride(0))
+
+
+def _attend_padded(
+    query: Float[Tensor, "N D"],
+    key: Float[Tensor, "M D"],
+    value: Float[Tensor, "M D"],
+    spans: Spans,
+    n_heads: int,
+    p: float,
+) -> Float[Tensor, "N D"]:
+    """The same by torch's operations, on a padded copy."""
+    padding, width = spans.padding, query.shape[1]
+    n_sentences = len(spans.query_starts) - 1
+
+    def heads(rows: Tensor, layout: _Rows) -> Tensor:
+        padded = rows.index_select(0, layout.packed_row)
+        return padded.view(n_sentences, -1, n_heads, width // n_heads).transpose(1, 2)
+
+    queries, keys, values = (
+        heads(query, padding.query),
+        heads(key, padding.key),
+        heads(value, padding.key),
+    )
+    scores = (queries * (width // n_heads) ** -0.5) @ keys.transpose(2, 3)
+    weights = scores.masked_fill(~padding.allowed, -torch.inf).softmax(-1)
+    if p:
+        mask, scale = keep_mask(weights.shape, p, draw_key())
+        weights = weights * mask * scale
+    context: Tensor = (weights @ values).transpose(1, 2).reshape(-1, width)
+    return context.index_select(0, padding.query.padded_place)

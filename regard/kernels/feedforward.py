@@ -1,0 +1,63 @@
+"""The middle of the feed-forward network: bias, ReLU and dropout in one pass."""
+
+import ctypes
+from typing import Any
+
+import torch
+from torch import autograd
+
+from regard.kernels.native import count, native, pointer
+from regard.kernels.noise import as_arguments, draw_key, keep_mask
+from regard.shapes import Float, Tensor
+
+
+def bias_relu_dropout(
+    inner: Float[Tensor, "N F"], bias: Float[Tensor, "F"], p: float
+) -> Float[Tensor, "N F"]:
+    """``dropout(max(0, inner + bias))``, written over ``inner``.
+
+    ``inner`` must be the fresh result of a product that nobody else reads.
+    """
+    key = draw_key() if p else 0
+    result: Tensor = _BiasReluDropout.apply(inner, bias, p, key)  # type: ignore[no-untyped-call]
+    return result
+
+
+class _BiasReluDropout(autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, inner: Tensor, bias: Tensor, p: float, key: int) -> Tensor:
+        ctx.lib, ctx.p, ctx.scale = native(inner), p, 1.0
+        if ctx.lib is not None:
+            n, d = inner.shape
+            ctx.lib.k_bias_relu(
+                count(n), count(d), pointer(inner), pointer(bias), *as_arguments(key, p)
+            )
+        else:
+            inner.add_(bias).relu_()
+            if p:
+                mask, ctx.scale = keep_mask(inner.shape, p, key)
+                inner.mul_(mask).mul_(ctx.scale)
+        ctx.mark_dirty(inner)
+        ctx.save_for_backward(inner)  # what is above zero was kept: no mask is needed
+        return inner
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        (result,) = ctx.saved_tensors
+        if ctx.lib is not None:
+            n, d = result.shape
+            grad_inner, grad_bias = torch.empty_like(result), result.new_empty(d)
+            ctx.lib.k_bias_relu_back(
+                count(n),
+                count(d),
+                pointer(grad.contiguous()),
+                pointer(result),
+                ctypes.c_double(ctx.p),
+                pointer(grad_inner),
+                pointer(grad_bias),
+            )
+            return grad_inner, grad_bias, None, None
+        grad_inner = torch.ops.aten.threshold_backward(grad, result, 0)
+        if ctx.scale != 1.0:
+            grad_inner = grad_inner * ctx.scale
+        return grad_inner, grad_inner.sum(0), None, None

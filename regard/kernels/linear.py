@@ -1,0 +1,46 @@
+"""A matrix product whose weight gradient is added where gradients gather, without a copy."""
+
+from typing import Any
+
+import torch
+from torch import autograd
+
+from regard.kernels.native import count, native, pointer
+from regard.shapes import Float, Tensor
+
+
+def linear(
+    value: Float[Tensor, "N In"],
+    weight: Float[Tensor, "Out In"],
+    bias: Float[Tensor, "Out"] | None = None,
+) -> Float[Tensor, "N Out"]:
+    """``value weightᵀ + bias``, as torch's, for packed rows."""
+    result: Tensor = _Linear.apply(value, weight, bias)  # type: ignore[no-untyped-call]
+    return result
+
+
+class _Linear(autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.save_for_backward(value, weight)
+        if bias is None:
+            return torch.mm(value, weight.t())
+        return torch.addmm(bias, value, weight.t())
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        value, weight = ctx.saved_tensors
+        needs_value, needs_weight, needs_bias = ctx.needs_input_grad
+        grad = grad.contiguous()
+        grad_value = torch.mm(grad, weight) if needs_value else None
+        grad_weight = torch.mm(grad.t(), value) if needs_weight else None
+        return grad_value, grad_weight, _sum_rows(grad) if needs_bias else None
+
+
+def _sum_rows(grad: Float[Tensor, "N Out"]) -> Float[Tensor, "Out"]:
+    lib = native(grad)
+    if lib is None:
+        return grad.sum(0)
+    total = grad.new_empty(grad.shape[1])
+    lib.k_colsum(count(grad.shape[0]), count(grad.shape[1]), pointer(grad), pointer(total))
+    return total

@@ -1,0 +1,104 @@
+"""The C++ kernels: compiled once by g++ where there is one, kept in the user's cache.
+
+Nothing needs them: without a compiler every operation has its torch path.
+"""
+
+import ctypes
+import hashlib
+import logging
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import torch
+
+from regard.shapes import Tensor
+
+_SOURCE = Path(__file__).with_name("kernels.cpp")
+_FLAGS = ("-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math")
+_SHARED = ("-std=c++17", "-shared", "-fPIC")
+
+_log = logging.getLogger(__name__)
+_is_allowed = True
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """The compiled kernels, or ``None`` where they cannot be built; never raises."""
+    compiler = shutil.which("g++")
+    if platform.system() != "Linux" or compiler is None:
+        return None
+    flags = [*_FLAGS, *_SHARED]
+    if platform.machine() == "x86_64":
+        flags.append("-mprefer-vector-width=512")
+    try:
+        target = _cache_folder() / f"kernels-{_key(flags)}.so"
+        if not target.exists():
+            _compile(compiler, flags, target)
+        # torch has loaded its OpenMP already, and the loader gives this library the same threads.
+        loaded = ctypes.CDLL(str(target))
+    except (OSError, subprocess.SubprocessError) as error:
+        _log.info("the C++ kernels cannot be built (%s): torch's are used", error)
+        return None
+    loaded.k_cross_entropy.restype = ctypes.c_double
+    return loaded
+
+
+def native(*tensors: Tensor) -> ctypes.CDLL | None:
+    """The kernels, if they can compute with these tensors."""
+    fits = all(t.dtype == torch.float32 and t.device.type == "cpu" for t in tensors)
+    return library() if _is_allowed and fits else None
+
+
+def is_native() -> bool:
+    """Whether the C++ kernels are in use."""
+    return _is_allowed and library() is not None
+
+
+@contextmanager
+def without_native() -> Iterator[None]:
+    """Within, every operation takes its torch path: for tests and comparisons."""
+    global _is_allowed
+    before, _is_allowed = _is_allowed, False
+    try:
+        yield
+    finally:
+        _is_allowed = before
+
+
+def pointer(tensor: Tensor | None) -> ctypes.c_void_p:
+    """Where a tensor's numbers begin; ``None`` is the null pointer."""
+    return ctypes.c_void_p(None if tensor is None else tensor.data_ptr())
+
+
+def count(number: int) -> ctypes.c_int64:
+    """A size or a stride."""
+    return ctypes.c_int64(number)
+
+
+def _cache_folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "regard"
+
+
+def _key(flags: list[str]) -> str:
+    """Changes with the source, the flags and the processor, for which -march=native compiles."""
+    processor = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    features = processor.partition("flags")[2].partition("\n")[0]
+    parts = _SOURCE.read_bytes() + repr((flags, features, platform.machine())).encode()
+    return hashlib.sha256(parts).hexdigest()[:16]
+
+
+def _compile(compiler: str, flags: list[str], target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as beside:
+        built = Path(beside) / target.name
+        command = [compiler, *flags, str(_SOURCE), "-o", str(built)]
+        subprocess.run(command, check=True, capture_output=True, timeout=120)  # noqa: S603
+        built.replace(target)

@@ -1,0 +1,116 @@
+"""Add & norm as one operation."""
+
+import ctypes
+from typing import Any
+
+import torch
+from torch import autograd
+
+from regard.kernels.native import count, native, pointer
+from regard.kernels.noise import as_arguments, draw_key, keep_mask
+from regard.shapes import Float, Tensor
+
+
+def add_norm(
+    value: Float[Tensor, "N D"],
+    change: Float[Tensor, "N D"] | None,
+    weight: Float[Tensor, "D"],
+    bias: Float[Tensor, "D"],
+    *,
+    p: float = 0.0,
+    epsilon: float = 1e-5,
+) -> tuple[Float[Tensor, "N D"], Float[Tensor, "N D"]]:
+    """``sum = value + dropout(change)`` and ``layer_norm(sum)``; without a change, sum is value."""
+    if change is None:
+        p = 0.0
+    key = draw_key() if p else 0
+    total, normed = _AddNorm.apply(  # type: ignore[no-untyped-call]
+        value, change, weight, bias, epsilon, p, key
+    )
+    return total, normed
+
+
+class _AddNorm(autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        value: Tensor,
+        change: Tensor | None,
+        weight: Tensor,
+        bias: Tensor,
+        epsilon: float,
+        p: float,
+        key: int,
+    ) -> tuple[Tensor, Tensor]:
+        ctx.set_materialize_grads(False)
+        n, d = value.shape
+        ctx.has_change, ctx.p, ctx.key, ctx.scale = change is not None, p, key, 1.0
+        ctx.lib = native(value)
+        mask = None
+        if ctx.lib is not None:
+            value = value.contiguous()
+            change = None if change is None else change.contiguous()
+            total = value if change is None else torch.empty_like(value)
+            normed, mean, rstd = torch.empty_like(value), value.new_empty(n), value.new_empty(n)
+            ctx.lib.k_add_norm(
+                count(n),
+                count(d),
+                pointer(value),
+                pointer(change),
+                pointer(weight),
+                pointer(bias),
+                ctypes.c_double(epsilon),
+                *as_arguments(key, p),
+                pointer(total),
+                pointer(normed),
+                pointer(mean),
+                pointer(rstd),
+            )
+        else:
+            total = value
+            if change is not None and p:
+                mask, ctx.scale = keep_mask((n, d), p, key)
+                total = torch.add(value, change * mask, alpha=ctx.scale)
+            elif change is not None:
+                total = value + change
+            normed, mean, rstd = torch.native_layer_norm(total, (d,), weight, bias, epsilon)
+        ctx.save_for_backward(total, weight, bias, mean, rstd, mask)
+        return (total.view_as(total) if change is None else total), normed
+
+    @staticmethod
+    def backward(ctx: Any, grad_total: Tensor | None, grad_normed: Tensor | None) -> Any:
+        total, weight, bias, mean, rstd, mask = ctx.saved_tensors
+        n, d = total.shape
+        if grad_normed is None:
+            grad_normed = torch.zeros_like(total)
+        grad_normed = grad_normed.contiguous()
+        if ctx.lib is not None:
+            grad = torch.empty_like(total)
+            grad_change = torch.empty_like(total) if ctx.has_change else None
+            sums = total.new_empty(2, d)
+            ctx.lib.k_add_norm_back(
+                count(n),
+                count(d),
+                pointer(grad_normed),
+                pointer(None if grad_total is None else grad_total.contiguous()),
+                pointer(total),
+                pointer(weight),
+                pointer(mean),
+                pointer(rstd),
+                *as_arguments(ctx.key, ctx.p),
+                pointer(grad),
+                pointer(grad_change),
+                pointer(sums[0]),
+                pointer(sums[1]),
+                pointer(None),
+            )
+            return grad, grad_change, sums[0], sums[1], None, None, None
+        grad, grad_weight, grad_bias = torch.ops.aten.native_layer_norm_backward(
+            grad_normed, total, [d], mean, rstd, weight, bias, [True, True, True]
+        )
+        if grad_total is not None:
+            grad = grad + grad_total
+        grad_change = None
+        if ctx.has_change:
+            grad_change = grad if mask is None else torch.mul(grad, mask).mul_(ctx.scale)
+        return grad, grad_change, grad_weight, grad_bias, None, None, None

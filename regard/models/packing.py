@@ -1,0 +1,42 @@
+"""Sentences end to end in one row, without padding: what training on a CPU computes with."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+
+from regard.kernels import Spans
+from regard.shapes import Bool, Int, Tensor
+
+
+@dataclass(frozen=True)
+class Packed:
+    """The real tokens of a batch, sentence after sentence."""
+
+    ids: Int[Tensor, "N"]
+    places: Int[Tensor, "N"]  # of each token in its sentence
+    starts: Int[Tensor, "B+1"]  # of each sentence, and the end of the last
+    longest: int
+
+    @cached_property
+    def among_themselves(self) -> Spans:
+        """Every token sees all tokens of its sentence."""
+        return Spans(self.starts, self.starts)
+
+    @cached_property
+    def backwards(self) -> Spans:
+        """Every token sees itself and those before it."""
+        return Spans(self.starts, self.starts, is_causal=True)
+
+    def looking_at(self, other: "Packed") -> Spans:
+        """Every token sees all tokens of the same sentence's other side."""
+        return Spans(self.starts, other.starts)
+
+
+def pack(ids: Int[Tensor, "B L"], is_real: Bool[Tensor, "B L"]) -> Packed:
+    """Take the padding out of a batch padded on the right."""
+    lengths = is_real.sum(1)
+    places = torch.arange(ids.shape[1]).expand_as(ids)
+    starts = torch.zeros(len(ids) + 1, dtype=torch.int32)
+    starts[1:] = lengths.cumsum(0)
+    return Packed(ids[is_real], places[is_real], starts, int(lengths.max()))
