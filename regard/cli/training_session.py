@@ -14,6 +14,7 @@ import torch
 from regard.cli.training_display import Display
 from regard.data import Batches
 from regard.errors import MissingExtraError, UsageError
+from regard.kernels import keep_heap
 from regard.models import build
 from regard.recipes import Recipe
 from regard.recipes.derive import known
@@ -23,6 +24,7 @@ from regard.training import (
     Run,
     joined_ranks,
     prepare_run,
+    shard,
     train,
 )
 from regard.training.events import Event, Finished, Stepped, Validated
@@ -40,6 +42,8 @@ def run_session(
 ) -> None:
     """Train, or go on training, in this folder until done or interrupted."""
     chosen = choose_device(device)
+    if chosen.type == "cpu":
+        keep_heap()
     if n_threads is not None:
         torch.set_num_threads(n_threads)
     n_ranks = int(os.environ.get("WORLD_SIZE", "1"))
@@ -56,6 +60,11 @@ def run_session(
         torch.manual_seed(resolved.training.seed)
         n_source, n_target = len(prepared.source_tokenizer), len(prepared.target_tokenizer)
         model = build(resolved.model, n_source, n_target).to(chosen)
+        if resolved.training.shard:
+            _require_processes(ranks.n_ranks)
+            shard(model)
+        if resolved.training.compile:
+            model.compile_hidden()
         keeper.begin(resolved, prepared.source_tokenizer, prepared.target_tokenizer)
         display.show_model(resolved, sum(p.numel() for p in model.parameters()), folder)
         run = Run(
@@ -88,6 +97,14 @@ def run_session(
                     finished = event
     if finished is not None and finished.reason == "interrupted":
         sys.exit(INTERRUPTED)
+
+
+def _require_processes(n_ranks: int) -> None:
+    if n_ranks < 2:
+        raise UsageError(
+            "training.shard = true spreads a model over several processes: start them with "
+            "torchrun --nproc-per-node 2 -m regard train ..., or leave it out"
+        )
 
 
 def choose_device(name: str) -> torch.device:

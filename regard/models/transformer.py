@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import partial
 
+import torch
 from torch import nn
 from torch.nn import functional as F
 
@@ -271,6 +272,7 @@ class Transformer(nn.Module):
             self.output.weight = target.weight
         self.logits = Probe()
         self.padding = padding
+        self.packs_rows = True
 
     def hidden(
         self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
@@ -285,12 +287,19 @@ class Transformer(nn.Module):
         memory = self.encoder.packed(source)
         return self.decoder.packed(target, memory, target.looking_at(source))
 
+    def compile_hidden(self) -> None:
+        """Let torch compile what training computes, for padded batches: made for GPUs."""
+        self.packs_rows = False
+        compiled = torch.compile(self.hidden, dynamic=True)
+        self.hidden = compiled  # type: ignore[method-assign]
+
     @property
     def is_packable(self) -> bool:
         """Whether packed rows may be computed: on a CPU, by the paper's attention, unwatched."""
         modules = list(self.modules())
         return (
-            self.output.weight.device.type == "cpu"
+            self.packs_rows
+            and self.output.weight.device.type == "cpu"
             and all(m.is_standard for m in modules if isinstance(m, MultiHeadAttention))
             and not any(m.is_watched for m in modules if isinstance(m, Probe))
         )

@@ -6,6 +6,7 @@ from regard.training.keeper import FolderKeeper
 from regard.training.loop import Keeper, Progress, Run, train
 from regard.training.metrics import MetricsFile, read_metrics
 from regard.training.preparation import Prepared, prepare_run
+from regard.training.sharded import ShardedUpdater, shard
 from regard.training.updater import Updater
 from regard.training.validation import Measured, Validation
 
@@ -21,6 +22,7 @@ __all__ = [
     "Ranks",
     "Run",
     "Saved",
+    "ShardedUpdater",
     "Stepped",
     "Updater",
     "Validated",
@@ -28,5 +30,6 @@ __all__ = [
     "joined_ranks",
     "prepare_run",
     "read_metrics",
+    "shard",
     "train",
 ]

@@ -3,22 +3,26 @@
 from dataclasses import asdict
 from pathlib import Path
 
+from torch.distributed.fsdp import FSDPModule
+
 from regard.checkpoint import (
     Checkpoints,
     average,
     begin,
-    load_weights,
     put_into,
+    read_weights,
     save_weights,
 )
 from regard.checkpoint.replacing import write_text
+from regard.checkpoint.weights import WEIGHTS
 from regard.errors import ModelFolderError, UsageError
 from regard.models import Transformer
 from regard.recipes import Recipe, parse_recipe, write_recipe
+from regard.shapes import Tensor
 from regard.text import Tokenizer
 from regard.training.distributed import Ranks
-from regard.training.loop import Progress
-from regard.training.updater import Updater
+from regard.training.loop import AnyUpdater, Progress
+from regard.training.sharded import spread_weights, whole_weights
 
 REQUEST = Path("training") / "request.toml"
 
@@ -70,45 +74,59 @@ class FolderKeeper:
         latest = self.checkpoints.latest()
         return 0 if latest is None else latest.step
 
-    def restore(self, model: Transformer, updater: Updater) -> Progress | None:
+    def restore(self, model: Transformer, updater: AnyUpdater) -> Progress | None:
         """Load the last complete checkpoint in place; ``None`` when there is none."""
         latest = self.checkpoints.latest()
         if latest is None:
             return None
-        put_into(model, latest.weights(), latest.path)
+        self._load(model, latest.weights(), latest.path)
         state = latest.state()
         progress = Progress(**state["progress"])
         updater.restore(state["updater"], state["n_updates"])
         return progress
 
-    def save(self, model: Transformer, updater: Updater, progress: Progress) -> str:
+    def save(self, model: Transformer, updater: AnyUpdater, progress: Progress) -> str:
         """Keep everything needed to go on; gives where."""
         path = self.checkpoints.folder / f"{progress.update:06d}"
+        state = {
+            "progress": asdict(progress),
+            "updater": updater.state(),
+            "n_updates": updater.n_updates,
+        }
+        weights = _weights(model)
         if self.ranks.is_first:
-            state = {
-                "progress": asdict(progress),
-                "updater": updater.state(),
-                "n_updates": updater.n_updates,
-            }
-            path = self.checkpoints.save(progress.update, model, state).path
+            path = self.checkpoints.save(progress.update, weights, state).path
         return str(path)
 
     def keep_best(self, model: Transformer) -> None:
         """Let the model folder hold these weights."""
+        weights = _weights(model)
         if self.ranks.is_first:
-            save_weights(self.folder, model)
+            save_weights(self.folder, weights)
 
     def restore_best(self, model: Transformer) -> None:
         """Load the weights the model folder holds."""
         self.ranks.wait()
-        load_weights(self.folder, model)
+        file = self.folder / WEIGHTS
+        self._load(model, read_weights(file), file)
 
     def average_last(self, model: Transformer, n: int) -> int:
         """Load the average of the last n checkpoints; gives how many there were."""
         last = self.checkpoints.last(n)
         if len(last) > 1:
-            put_into(model, average([one.path for one in last]))
+            self._load(model, average([one.path for one in last]), self.folder)
         return len(last)
+
+    def _load(self, model: Transformer, weights: dict[str, Tensor], where: Path) -> None:
+        if isinstance(model, FSDPModule):
+            spread_weights(model, weights)
+        else:
+            put_into(model, weights, where)
+
+
+def _weights(model: Transformer) -> Transformer | dict[str, Tensor]:
+    """What is written: all of a sharded model, for which all processes must ask."""
+    return whole_weights(model) if isinstance(model, FSDPModule) else model
 
 
 def _first_change(there: Recipe, asked: Recipe) -> str | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
+from torch.distributed.fsdp import FSDPModule
 
 from regard.data import Batch, Batches, Place
 from regard.errors import TrainingError
@@ -19,9 +20,12 @@ from regard.shapes import Float, Tensor
 from regard.training.distributed import Ranks
 from regard.training.events import Event, Finished, Saved, Stepped, Validated
 from regard.training.schedule import SCHEDULES, Schedule
+from regard.training.sharded import ShardedUpdater
 from regard.training.tasks import TASKS
 from regard.training.updater import Updater
 from regard.training.validation import Measured, Validation
+
+AnyUpdater = Updater | ShardedUpdater
 
 
 @dataclass(frozen=True)
@@ -45,11 +49,11 @@ class Progress:
 class Keeper(Protocol):
     """Where a run is kept; the first process writes, all read."""
 
-    def restore(self, model: Transformer, updater: Updater) -> Progress | None:
+    def restore(self, model: Transformer, updater: AnyUpdater) -> Progress | None:
         """Load the last complete checkpoint in place; ``None`` when there is none."""
         ...
 
-    def save(self, model: Transformer, updater: Updater, progress: Progress) -> str:
+    def save(self, model: Transformer, updater: AnyUpdater, progress: Progress) -> str:
         """Keep everything needed to go on; gives where."""
         ...
 
@@ -88,7 +92,7 @@ def train(run: Run) -> Iterator[Event]:
     validate_every = known(recipe.validate_every, "training.validate_every")
     save_every = known(recipe.save_every, "training.save_every")
     rate = _schedule(recipe)
-    updater = Updater(
+    updater: AnyUpdater = (ShardedUpdater if recipe.shard else Updater)(
         model,
         betas=recipe.betas,
         epsilon=recipe.epsilon,
@@ -199,7 +203,7 @@ def _next_scale(recipe: TrainingSection, progress: Progress, norm: float) -> flo
 
 
 def _validate(
-    run: Run, validation: Validation, updater: Updater, progress: Progress
+    run: Run, validation: Validation, updater: AnyUpdater, progress: Progress
 ) -> tuple[Validated, Progress]:
     """Measure the model (its average, where one is kept), and keep it if it is the best so far."""
     with updater.averaged():
@@ -221,11 +225,14 @@ def _validate(
 
 
 def _measure(run: Run, validation: Validation) -> Measured:
-    """The first process measures, all hear the numbers."""
+    """The first process measures, all hear the numbers; a sharded model all measure together."""
     measured = Measured(0.0, None)
-    if run.ranks.is_first:
-        task, decodes = TASKS[run.recipe.task], run.recipe.decodes_at_validation
-        measured = validation.measure(run.model, task, decodes=decodes)
+    is_sharded = run.recipe.shard
+    if run.ranks.is_first or is_sharded:  # no process alone has all of a sharded model
+        decodes = run.recipe.decodes_at_validation and not is_sharded
+        measured = validation.measure(run.model, TASKS[run.recipe.task], decodes=decodes)
+    if isinstance(run.model, FSDPModule):
+        run.model.reshard()  # what was gathered to measure must not outlive the next update
     quality = measured.quality
     numbers = [measured.loss] if quality is None else [measured.loss, quality.bleu, quality.chrf]
     loss, bleu, chrf = run.ranks.share([*numbers, -1.0, -1.0][:3])
@@ -234,7 +241,7 @@ def _measure(run: Run, validation: Validation) -> Measured:
     return Measured(loss, Quality(bleu, chrf, exact=0.0, signature=""))
 
 
-def _save(run: Run, updater: Updater, progress: Progress) -> Saved:
+def _save(run: Run, updater: AnyUpdater, progress: Progress) -> Saved:
     path = run.keeper.save(run.model, updater, progress)
     if run.validation is None:
         with updater.averaged():
@@ -243,7 +250,7 @@ def _save(run: Run, updater: Updater, progress: Progress) -> Saved:
     return Saved(progress.update, path)
 
 
-def _choose(run: Run, updater: Updater) -> str:
+def _choose(run: Run, updater: AnyUpdater) -> str:
     """Let the folder hold the best of: the best validated, the average of the last checkpoints."""
     own = "best validated" if run.validation else "last"
     if run.recipe.average_last < 2:

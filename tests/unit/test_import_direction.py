@@ -20,17 +20,18 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "special": (),
     "recipes": ("errors",),
     "text": ("errors", "special", "recipes"),  # not shapes, which brings torch in
-    "attention": BOTTOM,
+    "kernels": ("shapes",),
+    "attention": (*BOTTOM, "kernels"),
     "evaluation": BOTTOM,
     "data": (*BOTTOM, "text"),
-    "models": (*BOTTOM, "attention"),
+    "models": (*BOTTOM, "kernels", "attention"),
     "decoding": (*BOTTOM, "models.interface"),  # any search serves any model
     "inspection": (*BOTTOM, "attention"),  # its probes; any model that has them
     "checkpoint": (*BOTTOM, "models", "text"),
     # A run validates by decoding and scoring, and saves as it goes (docs/decisions/001).
     "training": (
         *BOTTOM,
-        *("models", "data", "text", "checkpoint", "decoding", "evaluation"),
+        *("kernels", "models", "data", "text", "checkpoint", "decoding", "evaluation"),
     ),
     "serving": (*BOTTOM, "decoding", "inspection", "checkpoint"),
     "cli": ("*",),

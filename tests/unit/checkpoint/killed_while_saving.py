@@ -42,22 +42,29 @@ def main(folder: Path, n_kills: int) -> None:
     step, kept = 1, 1.0
     save(folder, fill(model, step), recipe, tokenizer, tokenizer)
     started = time.monotonic()
-    for _ in range(2):
-        checkpoints.save(step, model, {"step": step, "m": torch.ones(step)})
-    save(folder, model, recipe, tokenizer, tokenizer)
-    round_ = time.monotonic() - started
+    checkpoints.save(step, model, {"step": step, "m": torch.ones(step)})
+    one_save = time.monotonic() - started
     for _ in range(n_kills):
+        hear, tell = os.pipe()
         child = os.fork()
         if not child:
             while True:
                 step += 1
+                os.write(tell, b"1")
                 checkpoints.save(step, fill(model, step), {"step": step, "m": torch.ones(step)})
                 # The same step once more, which has to step aside for itself.
+                os.write(tell, b"2")
                 checkpoints.save(step, model, {"step": step, "m": torch.ones(step)}, is_best=True)
+                os.write(tell, b"3")
                 save(folder, model, recipe, tokenizer, tokenizer)
-        time.sleep(moment.uniform(0, 2 * round_))
+        # Into the child's first to sixth save, however slow the disk is, then somewhere inside it.
+        for _ in range(moment.randint(1, 6)):
+            os.read(hear, 1)
+        time.sleep(moment.uniform(0, one_save))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+        os.close(hear)
+        os.close(tell)
         latest = checkpoints.latest()
         assert latest is not None
         assert latest.step >= step

@@ -41,7 +41,7 @@ def disk_with_room_for(n_bytes: int) -> Iterator[None]:
 def test_killed_at_any_moment_what_was_saved_before_can_be_used(tmp_path: Path) -> None:
     script = Path(__file__).with_name("killed_while_saving.py")
     done = subprocess.run(
-        [sys.executable, str(script), str(tmp_path), "25"],
+        [sys.executable, str(script), str(tmp_path), "20"],
         capture_output=True,
         text=True,
         check=False,
