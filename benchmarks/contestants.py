@@ -5,8 +5,9 @@ output, dropout 0.1 on embeddings, residuals, attention weights and inside the f
 smoothing 0.1, Adam (0.9, 0.98, 1e-9) and gradients clipped to norm 1, in float32.
 """
 
-import importlib.util
+import importlib
 import math
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -44,13 +45,20 @@ class Contestant:
 
 def contestants() -> list[Contestant]:
     no_compiler = None if is_native() else "the C++ kernels cannot be built here"
-    no_marian = None if importlib.util.find_spec("transformers") else "transformers is not there"
     return [
         Contestant("regard", "its C++ kernels", no_compiler, lambda n: regard(n, native=True)),
         Contestant("regard-torch", "without them", None, lambda n: regard(n, native=False)),
         Contestant("nn.Transformer", "a plain loop, Adam(fused)", None, plain),
-        Contestant("marian", "transformers' model, the same loop; post-norm", no_marian, marian),
+        Contestant("marian", "transformers' model, the same loop; post-norm", _no_marian(), marian),
     ]
+
+
+def _no_marian() -> str | None:
+    try:
+        importlib.import_module("transformers.models.marian")
+    except ImportError as error:
+        return f"transformers cannot be imported: {str(error).strip().splitlines()[0]}"
+    return None
 
 
 def regard(n_tokens: int, *, native: bool) -> Step:
@@ -69,7 +77,7 @@ def regard(n_tokens: int, *, native: bool) -> Step:
     def step(batch: Batch) -> float:
         with nullcontext() if native else without_native():
             loss, n = translation(model, batch, SMOOTHING)
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             updater.update(RATE, n, CLIP)
         return loss.item() / n
 
@@ -79,17 +87,23 @@ def regard(n_tokens: int, *, native: bool) -> Step:
 class Plain(nn.Module):
     """``nn.Transformer`` with embeddings; gives logits only where there is a word to predict."""
 
+    places: Tensor
+
     def __init__(self, n_tokens: int) -> None:
         super().__init__()
         self.table = nn.Embedding(n_tokens, WIDTH, padding_idx=PAD)
         nn.init.normal_(self.table.weight, std=WIDTH**-0.5)
-        self.core = nn.Transformer(
-            WIDTH, HEADS, LAYERS, LAYERS, INNER, DROPOUT, batch_first=True, norm_first=True
-        )
+        with warnings.catch_warnings():
+            # It says that pre-norm has no nested tensors, which training would not use anyway.
+            warnings.simplefilter("ignore", UserWarning)
+            self.core = nn.Transformer(
+                WIDTH, HEADS, LAYERS, LAYERS, INNER, DROPOUT, batch_first=True, norm_first=True
+            )
         self.dropout = nn.Dropout(DROPOUT)
         self.register_buffer("places", sinusoids(LONGEST, WIDTH))
 
     def forward(self, source: Tensor, target: Tensor, is_real: Tensor) -> Tensor:
+        """The logits of the real words; ``target`` is shifted right."""
         length = target.shape[1]
         causal = torch.ones(length, length, dtype=torch.bool).triu(1)
         padding = source == PAD
@@ -105,6 +119,7 @@ class Plain(nn.Module):
         return F.linear(decoded[is_real], self.table.weight)
 
     def embed(self, ids: Tensor) -> Tensor:
+        """Words at their places."""
         embedded = self.table(ids) * math.sqrt(WIDTH) + self.places[: ids.shape[1]]
         dropped: Tensor = self.dropout(embedded)
         return dropped
@@ -148,6 +163,7 @@ class Marian(nn.Module):
         self.core: Any = MarianMTModel(config)
 
     def forward(self, source: Tensor, target: Tensor, is_real: Tensor) -> Tensor:
+        """The logits of the real words; ``target`` is shifted right."""
         decoded = self.core.model(
             input_ids=source,
             attention_mask=(source != PAD).long(),
@@ -175,7 +191,7 @@ def ordinary_loop(model: nn.Module) -> Step:
             logits, to_predict[is_real], label_smoothing=SMOOTHING, ignore_index=PAD
         )
         adam.zero_grad(set_to_none=True)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(model.parameters(), CLIP)
         adam.step()
         return loss.item()

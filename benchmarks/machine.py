@@ -34,7 +34,7 @@ def print_facts(said: dict[str, str]) -> None:
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A Markdown table: the first column to the left, numbers to the right."""
-    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+    widths = [max(3, *(len(row[i]) for row in [head, *rows])) for i in range(len(head))]
 
     def line(cells: Sequence[str]) -> str:
         first, *rest = (

@@ -47,6 +47,7 @@ class Entry:
 
     @property
     def name(self) -> str:
+        """The contestant's."""
         return self.contestant.name
 
 
@@ -173,7 +174,10 @@ def _corpus(folder: Path, n_pairs: int | None, vocabulary: int) -> MemoryCorpus:
 
 
 def _plain(options: argparse.Namespace) -> dict[str, object]:
-    return {key: str(value) if key == "data" else value for key, value in vars(options).items()}
+    return {
+        key: value.name if isinstance(value, Path) else value
+        for key, value in vars(options).items()
+    }
 
 
 def _options() -> argparse.Namespace:

@@ -13,6 +13,7 @@ else:
     Context = typer.Context.__base__  # what typer really hands over, so that checks hold
 
 PAPERS_VOCABULARY = 37_000  # of "Attention Is All You Need", so that its sizes can be compared
+MAX_VOCABULARY = 10**9
 
 app = typer.Typer(help="List the recipes that ship with Regard.")
 
@@ -33,8 +34,10 @@ def recipes(
     from regard.errors import UsageError
     from regard.recipes import presets
 
-    if vocabulary < 1:
-        raise UsageError(f"a vocabulary of {vocabulary} is not possible: give at least 1")
+    if not 1 <= vocabulary <= MAX_VOCABULARY:
+        raise UsageError(
+            f"a vocabulary of {vocabulary} is not possible: give 1 to {MAX_VOCABULARY:,}"
+        )
     counted = [(recipe, count_parameters(recipe, vocabulary)) for recipe in presets()]
     if as_json:
         rows = [

@@ -4,6 +4,7 @@ import torch
 
 from regard.decoding.greedy import forbid
 from regard.decoding.hypothesis import Hypothesis, Limits, length_penalty
+from regard.errors import UsageError
 from regard.models.interface import State, Step
 from regard.shapes import Float, Int, Tensor
 from regard.special import BOS, EOS, PAD
@@ -26,6 +27,11 @@ def beam_search(
     beam could, however it ends, come before its ``n_best``-th complete one: its log-probability
     can only fall, and no length penalty is larger than that of the longest allowed output.
     """
+    if width < 1 or n_best < 1 or alpha < 0:
+        raise UsageError(
+            f"a search of width = {width}, n_best = {n_best} and alpha = {alpha:g} is not possible: "
+            "width and n_best are 1 or more, alpha is 0 or more"
+        )
     limits = limits or Limits()
     n_best = min(n_best, width)
     device = source.device

@@ -43,11 +43,14 @@ def greedy(
 
 
 def forbid(log_probabilities: Tensor, length: int, longest: Int[Tensor, "R"], least: int) -> None:
-    """Rule out, in place, tokens that cannot be the ``length``-th: rows at their limit must end."""
+    """Rule out, in place, tokens that cannot be the ``length``-th: rows at their limit must end.
+
+    Where both cannot be had, the limit counts more than ``least``.
+    """
     log_probabilities[:, [PAD, BOS]] = -torch.inf
-    if length <= least:
-        log_probabilities[:, EOS] = -torch.inf
     must_end = length >= longest
+    if length <= least:
+        log_probabilities[~must_end, EOS] = -torch.inf
     if bool(must_end.any()):
         end = log_probabilities[:, EOS].clone()
         log_probabilities[must_end] = -torch.inf

@@ -23,8 +23,8 @@ class Spans:
     its own keys alone; under ``is_causal`` none that comes later.
     """
 
-    query_starts: Int[Tensor, "B+1"]
-    key_starts: Int[Tensor, "B+1"]
+    query_starts: Int[Tensor, "starts"]
+    key_starts: Int[Tensor, "starts"]
     is_causal: bool = False
 
     @cached_property

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import autograd
 
+from regard.kernels.linear import gathers
 from regard.kernels.native import count, native, pointer
 from regard.shapes import Float, Int, Tensor
 
@@ -60,14 +61,20 @@ class _LinearCrossEntropy(autograd.Function):
             if grad_weight is not None:
                 grad_weight.addmm_(logits.t(), rows)
         ctx.save_for_backward(grad_hidden, grad_weight)
+        ctx.weight = weight
         return loss
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
         grad_hidden, grad_weight = ctx.saved_tensors
-        if float(grad) != 1.0:
-            grad_hidden = None if grad_hidden is None else grad_hidden * grad
-            grad_weight = None if grad_weight is None else grad_weight * grad
+        factor = float(grad)
+        if grad_hidden is not None and factor != 1.0:
+            grad_hidden = grad_hidden * factor
+        if grad_weight is not None and gathers(ctx.weight):
+            ctx.weight.grad.add_(grad_weight, alpha=factor)
+            grad_weight = None
+        elif grad_weight is not None and factor != 1.0:
+            grad_weight = grad_weight * factor
         return grad_hidden, grad_weight, None, None
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import autograd
 
+from regard.kernels.linear import gathers
 from regard.kernels.native import count, native, pointer
 from regard.kernels.noise import as_arguments, draw_key, keep_mask
 from regard.shapes import Float, Int, Tensor
@@ -41,13 +42,8 @@ class _Embed(autograd.Function):
         key: int,
     ) -> Tensor:
         n, d = len(ids), table.shape[1]
-        ctx.lib, ctx.scale, ctx.p, ctx.key, ctx.shape = (
-            native(table, positions),
-            scale,
-            p,
-            key,
-            table.shape,
-        )
+        ctx.lib, ctx.table = native(table, positions), table
+        ctx.scale, ctx.p, ctx.key = scale, p, key
         mask = None
         if ctx.lib is not None:
             embedded = table.new_empty(n, d)
@@ -73,7 +69,8 @@ class _Embed(autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         ids, mask = ctx.saved_tensors
-        grad_table = grad.new_zeros(ctx.shape)
+        table = ctx.table
+        grad_table = table.grad if gathers(table) else torch.zeros_like(table)
         if ctx.lib is not None:
             ctx.lib.k_embed_back(
                 count(grad.shape[0]),
@@ -88,4 +85,4 @@ class _Embed(autograd.Function):
             if mask is not None:
                 grad = torch.mul(grad, mask).mul_(ctx.kept)
             grad_table.index_add_(0, ids, grad, alpha=ctx.scale)
-        return grad_table, None, None, None, None, None, None
+        return None if gathers(table) else grad_table, None, None, None, None, None, None

@@ -78,7 +78,7 @@ struct Drop {  // keep an element when its 16 random bits are at least `thr`, an
   u32 thr;
   float scale;
   Drop(u64 seed, u64 stream, double p) : seed(seed), stream(stream) {
-    thr = u32(std::lround(p * 65536.0));
+    thr = u32(std::min(std::lround(p * 65536.0), 65535L));  // of all, a few stay: the scale is finite
     scale = float(65536.0 / (65536.0 - thr));
   }
   // factors (0 or scale) of one row of n numbers; f has room for n rounded up to BLOCK

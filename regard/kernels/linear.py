@@ -23,6 +23,7 @@ class _Linear(autograd.Function):
     @staticmethod
     def forward(ctx: Any, value: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         ctx.save_for_backward(value, weight)
+        ctx.weight = weight
         if bias is None:
             return torch.mm(value, weight.t())
         return torch.addmm(bias, value, weight.t())
@@ -33,8 +34,17 @@ class _Linear(autograd.Function):
         needs_value, needs_weight, needs_bias = ctx.needs_input_grad
         grad = grad.contiguous()
         grad_value = torch.mm(grad, weight) if needs_value else None
-        grad_weight = torch.mm(grad.t(), value) if needs_weight else None
+        grad_weight = None
+        if needs_weight and gathers(ctx.weight):
+            ctx.weight.grad.addmm_(grad.t(), value)
+        elif needs_weight:
+            grad_weight = torch.mm(grad.t(), value)
         return grad_value, grad_weight, _sum_rows(grad) if needs_bias else None
+
+
+def gathers(weight: Tensor) -> bool:
+    """Whether a gradient may be added where the weight's gradients gather, without a copy."""
+    return weight.is_leaf and weight.grad is not None
 
 
 def _sum_rows(grad: Float[Tensor, "N Out"]) -> Float[Tensor, "Out"]:

@@ -72,9 +72,17 @@ def without_native() -> Iterator[None]:
         _is_allowed = before
 
 
-def pointer(tensor: Tensor | None) -> ctypes.c_void_p:
+class Pointer(ctypes.c_void_p):
+    """Where a tensor's numbers begin, and the tensor: a copy made for a call lives as long."""
+
+    tensor: Tensor | None
+
+
+def pointer(tensor: Tensor | None) -> Pointer:
     """Where a tensor's numbers begin; ``None`` is the null pointer."""
-    return ctypes.c_void_p(None if tensor is None else tensor.data_ptr())
+    start = Pointer(None if tensor is None else tensor.data_ptr())
+    start.tensor = tensor
+    return start
 
 
 def count(number: int) -> ctypes.c_int64:

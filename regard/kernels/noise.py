@@ -23,7 +23,7 @@ def keep_mask(shape: tuple[int, ...], p: float, key: int) -> tuple[Bool[Tensor, 
     torch draws on a CPU.
     """
     n = int(np.prod(shape))
-    threshold = round(p * _RANGE)
+    threshold = min(round(p * _RANGE), _RANGE - 1)  # of all, a few stay: the scale is finite
     generator = np.random.Generator(np.random.SFC64(key))
     raw = generator.integers(0, 1 << 64, size=(n + 3) // 4, dtype=np.uint64)
     bits = torch.from_numpy(raw.view(np.int16))[:n]

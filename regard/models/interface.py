@@ -1,12 +1,13 @@
 """What decoding needs of a model, and nothing more: every search here serves every model."""
 
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from regard.shapes import Float, Int, Tensor
 
 State = TypeVar("State")
 
 
+@runtime_checkable
 class Step(Protocol[State]):
     """A model that writes one token at a time, for many rows at once.
 

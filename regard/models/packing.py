@@ -15,7 +15,7 @@ class Packed:
 
     ids: Int[Tensor, "N"]
     places: Int[Tensor, "N"]  # of each token in its sentence
-    starts: Int[Tensor, "B+1"]  # of each sentence, and the end of the last
+    starts: Int[Tensor, "starts"]  # of each sentence, and the end of the last
     longest: int
 
     @cached_property

@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch.distributed.fsdp import FSDPModule
@@ -46,6 +46,7 @@ class Progress:
         return Place(self.epoch, self.batch)
 
 
+@runtime_checkable
 class Keeper(Protocol):
     """Where a run is kept; the first process writes, all read."""
 

@@ -1,6 +1,6 @@
 """What is learned from a batch: a task is a function from model and batch to a loss."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 
@@ -12,6 +12,7 @@ from regard.shapes import Float, Tensor
 from regard.special import PAD
 
 
+@runtime_checkable
 class Task(Protocol):
     """The loss of one batch, summed over what was predicted, and how much that was."""
 

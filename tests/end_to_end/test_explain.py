@@ -69,6 +69,27 @@ def test_a_chinese_word_is_followed(capsys: Captured) -> None:
     assert out == by_default == by_place
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("I am tired.", "tired"), ("我累了。", "了"), ("?!", "!"), ("it is so", "it")],
+)
+def test_a_word_is_followed_rather_than_a_sign(capsys: Captured, text: str, word: str) -> None:
+    _, out, _ = run(capsys, "sentence", text)
+    assert f"“{word}” through" in out
+
+
+def test_the_help_says_what_is_taken_when_nothing_is_given(capsys: Captured) -> None:
+    _, out, _ = run(capsys, "sentence", "--help")
+    for default in ("it, 它, or the last", "a fresh, untrained model"):
+        assert default in out
+
+
+def test_whole_numbers_of_the_lecture_are_printed_whole(capsys: Captured) -> None:
+    _, out, _ = run(capsys, "normalisation")
+    row = next(line.split() for line in out.splitlines() if "2.16" in line)
+    assert row == ["feature", "2", "2.00", "2.16", "2.65", "3", "3"]
+
+
 def test_wide_characters_line_up(capsys: Captured) -> None:
     _, out, _ = run(capsys, "sentence", "它 it", "--word", "0")
     rows = [line for line in out.splitlines() if line.startswith(("   它  ▸", "   it   "))]
@@ -108,6 +129,23 @@ def test_signs_that_move_the_cursor_are_not_printed(capsys: Captured) -> None:
             ("xyz",),
             "there is no topic 'xyz' to explain. "
             "The topics are lecture, scores, masks, positions, normalisation, sentence.",
+        ),
+        (
+            ("z" * 5000,),
+            f"there is no topic '{'z' * 40}…' to explain. "
+            "The topics are lecture, scores, masks, positions, normalisation, sentence.",
+        ),
+        (
+            ("sentence", "a dog", "--word", "z" * 5000),
+            f"the sentence has no word '{'z' * 40}…': choose one of a dog, or a place from 0 to 1",
+        ),
+        (
+            ("sentence", "--model", "m" * 300),
+            "the model folder cannot be read: File name too long; give another path",
+        ),
+        (
+            ("masks", "--window", "99999999999999999999"),
+            "a window to look at reaches 0 to 64 places, not 99999999999999999999",
         ),
         (
             ("sentence", "--width", "10", "--heads", "3"),
@@ -184,7 +222,7 @@ def test_a_model_folder(capsys: Captured, tmp_path: Path) -> None:
     assert (code, err) == (0, "")
     assert "The model little in" in out
     assert "x + MultiHead( norm( x ) )" in out
-    assert "Of 4 words the model does not know 1: they look alike." in " ".join(out.split())
+    assert "The model does not know 1 of the 4 words." in " ".join(out.split())
     assert "untrained" not in out
 
 

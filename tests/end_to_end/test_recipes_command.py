@@ -85,7 +85,15 @@ def test_what_is_shown_as_json() -> None:
     [
         (["show", "transformer-tin"], "regard: there is no preset 'transformer-tin'; did you mean"),
         (["show", "transformer-tiny", "--set", "x=1"], "regard: there is no x; a recipe has"),
-        (["--vocabulary", "0"], "regard: a vocabulary of 0 is not possible: give at least 1"),
+        (
+            ["--vocabulary", "0"],
+            "regard: a vocabulary of 0 is not possible: give 1 to 1,000,000,000",
+        ),
+        (
+            ["--vocabulary", "99999999999999999999999"],
+            "regard: a vocabulary of 99999999999999999999999 is not possible: "
+            "give 1 to 1,000,000,000",
+        ),
     ],
 )
 def test_mistakes_are_one_line_and_exit_2(arguments: list[str], sentence: str) -> None:

@@ -124,19 +124,20 @@ def test_text_does_without_torch_at_run_time() -> None:
         (
             "regard/attention/scores.py",
             "import math\nimport regard.models.transformer\n",
-            "regard/attention/scores.py:2: attention may import errors, shapes, special, recipes; "
+            "regard/attention/scores.py:2: attention may import errors, shapes, special, "
+            "recipes, kernels; "
             "not regard.models.transformer",
         ),
         (
             "regard/models/gpt.py",
             "def look():\n    from regard.inspection import record\n",
-            "regard/models/gpt.py:2: models may import errors, shapes, special, recipes, "
+            "regard/models/gpt.py:2: models may import errors, shapes, special, recipes, kernels, "
             "attention; not regard.inspection.record",
         ),
         (
             "regard/models/gpt.py",
             "from regard import attention, training\n",
-            "regard/models/gpt.py:1: models may import errors, shapes, special, recipes, "
+            "regard/models/gpt.py:1: models may import errors, shapes, special, recipes, kernels, "
             "attention; not regard.training",
         ),
         (

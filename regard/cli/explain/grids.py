@@ -92,7 +92,7 @@ def _broken(text: str, width: int) -> list[str]:
 
 
 def written_cells(table: Table) -> list[list[str]]:
-    """Every number as it is printed: whole numbers whole, tiny ones with their power of ten."""
+    """Every number as it is printed: whole tables whole, tiny numbers with their power of ten."""
     numbers = [c for row in table.cells for c in row if not isinstance(c, str) and math.isfinite(c)]
     largest = max(map(abs, numbers), default=0.0)
     if all(float(number).is_integer() for number in numbers):
@@ -120,6 +120,8 @@ def right(text: str, width: int) -> str:
 def _written(cell: Cell, form: str) -> str:
     if isinstance(cell, str):
         return cell
+    if isinstance(cell, int):
+        return str(cell)
     if math.isinf(cell):
         return "∞" if cell > 0 else "-∞"
     if math.isnan(cell):

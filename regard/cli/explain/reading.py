@@ -54,7 +54,7 @@ def words_of(text: str) -> list[str]:
 def find_word(words: list[str], asked: str | None) -> int:
     """The place of the word: by its text, else by its number; unasked, the pronoun or the last."""
     if asked is None:
-        return next((i for i, word in enumerate(words) if word in PRONOUNS), len(words) - 1)
+        return _interesting(words)
     for alike in (words, [word.lower() for word in words]):
         for wanted in (asked.strip(), asked.strip().lower()):
             if wanted in alike:
@@ -65,10 +65,17 @@ def find_word(words: list[str], asked: str | None) -> int:
         place = -1
     if not 0 <= place < len(words):
         raise UsageError(
-            f"the sentence has no word {asked!r}: choose one of {_listed(words)}, "
+            f"the sentence has no word {shortened(asked)!r}: choose one of {_listed(words)}, "
             f"or a place from 0 to {len(words) - 1}"
         )
     return place
+
+
+def _interesting(words: list[str]) -> int:
+    """The pronoun, whose meaning lies elsewhere; else the last word that is not a mere sign."""
+    of_pronoun = [i for i, word in enumerate(words) if word in PRONOUNS]
+    of_words = [i for i, word in enumerate(words) if any(map(str.isalnum, word))]
+    return of_pronoun[0] if of_pronoun else (of_words or [len(words) - 1])[-1]
 
 
 def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, seed: int) -> Reader:
@@ -107,7 +114,12 @@ def saved_reader(folder: Path) -> Reader:
     """The model of a model folder."""
     from regard.checkpoint import load
 
-    loaded = load(folder)
+    try:
+        loaded = load(folder)
+    except OSError as error:
+        raise UsageError(
+            f"the model folder cannot be read: {error.strerror or error}; give another path"
+        ) from error
     name = loaded.recipe.name
     return Reader(
         loaded.model,
@@ -135,7 +147,7 @@ def explain(
     # A source ends with EOS, as it did in training; it can be looked at like any word.
     ids = torch.tensor([[*(piece.id for piece in pieces), EOS]])
     tokens = [*(text[piece.start : piece.end] or piece.text for piece in pieces), NAMES[EOS]]
-    n_unknown = sum(piece.id == UNKNOWN for piece in pieces)
+    n_unknown = len({piece.word for piece in pieces if piece.id == UNKNOWN})
     model = reader.model.eval()
     with torch.no_grad(), record(model, "encoder.*") as heard:
         model.start(ids)
@@ -162,10 +174,14 @@ def _remarks(words: list[str], place: int, pieces: list[str], n_unknown: int) ->
     if len(pieces) > 1:
         remarks.append(f"{words[place]!r} is cut into {' '.join(pieces)}: its first part is shown.")
     if n_unknown:
-        remarks.append(
-            f"Of {len(words)} words the model does not know {n_unknown}: they look alike."
-        )
+        alike = ": it cannot tell them apart" if n_unknown > 1 else ""
+        remarks.append(f"The model does not know {n_unknown} of the {len(words)} words{alike}.")
     return remarks
+
+
+def shortened(given: str, most: int = 40) -> str:
+    """What was given, cut where a sentence about it would no longer be read."""
+    return given if len(given) <= most else f"{given[:most]}…"
 
 
 def _listed(words: list[str], most: int = 20) -> str:

@@ -21,10 +21,13 @@ class Topics(TyperGroup):
         """Find the topic."""
         name = args[0]
         if name not in self.commands and not name.startswith("-"):
-            close = difflib.get_close_matches(name.lower(), self.commands, n=1, cutoff=0.5)
+            from regard.cli.explain.reading import shortened
+
+            shown = shortened(name)
+            close = difflib.get_close_matches(shown.lower(), self.commands, n=1, cutoff=0.5)
             meant = f" Did you mean {close[0]}?" if close else ""
             raise UsageError(
-                f"there is no topic {name!r} to explain.{meant} "
+                f"there is no topic {shown!r} to explain.{meant} "
                 f"The topics are {', '.join(self.commands)}."
             )
         return super().resolve_command(ctx, args)
@@ -117,17 +120,27 @@ def sentence(
     text: Annotated[str, typer.Argument(help="The sentence.")] = LECTURE_SENTENCE,
     word: Annotated[
         str | None,
-        typer.Option(help="The word to follow, or its place from 0 [default: it, 它, or the last]"),
+        typer.Option(
+            help="The word to follow, or its place from 0.", show_default="it, 它, or the last"
+        ),
     ] = None,
     layer: Annotated[int, typer.Option(help="Which layer, from 0.")] = 0,
     head: Annotated[int, typer.Option(help="Which head, from 0.")] = 0,
     model: Annotated[
-        Path | None, typer.Option(help="A model folder [default: a fresh, untrained model]")
+        Path | None, typer.Option(help="A model folder.", show_default="a fresh, untrained model")
     ] = None,
-    width: Annotated[int | None, typer.Option(help="d_model of a fresh model [32]")] = None,
-    heads: Annotated[int | None, typer.Option(help="Heads of a fresh model [4]")] = None,
-    layers: Annotated[int | None, typer.Option(help="Layers of a fresh model [2]")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of a fresh model [0]")] = None,
+    width: Annotated[
+        int | None, typer.Option(help="d_model of a fresh model.", show_default="32")
+    ] = None,
+    heads: Annotated[
+        int | None, typer.Option(help="Heads of a fresh model.", show_default="4")
+    ] = None,
+    layers: Annotated[
+        int | None, typer.Option(help="Layers of a fresh model.", show_default="2")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of a fresh model.", show_default="0")
+    ] = None,
     json: JSON = False,
 ) -> None:
     """Your sentence through one head, embedding to output."""

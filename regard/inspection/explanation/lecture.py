@@ -105,7 +105,7 @@ def _one_head(
             "softmax( Q Kᵀ / √d_k )",
             "Row: the word that asks. Column: the word that answers. Dividing by "
             f"√{D_HEAD} = {math.sqrt(D_HEAD):g} keeps the scores of wide vectors small enough for "
-            "the softmax to learn from; the softmax makes each row sum to 1.",
+            "the softmax to learn from; after it each row sums to 1.",
             (
                 Table.of("Q Kᵀ", scores, WORDS, WORDS, look="plain"),
                 Table.of(f"Q Kᵀ / √{D_HEAD}", scaled, WORDS, WORDS, look="plain"),
@@ -171,7 +171,7 @@ def _two_heads(
             "Multiply by W_o",
             "MultiHead( X ) = Concat( head₀, head₁ ) W_o",
             f"W_o mixes the heads. Here its first {D_HEAD} columns add them, and its last "
-            f"{D_HEAD} take one from the other; the corners of its four quarters show how.",
+            f"{D_HEAD} subtract head 1 from head 0; the corners of its four quarters show how.",
             (
                 Table.of("MultiHead", output, WORDS),
                 Table.of("W_o, corners", corners, corner_names, corner_names),

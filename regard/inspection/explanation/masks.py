@@ -22,6 +22,8 @@ def explain_masks(length: int = 6, reach: int = 1, seed: int = 0) -> Explanation
     """Show every mask on the scores of one small sentence of random vectors."""
     if not 2 <= length <= MAX_LENGTH:
         raise SizeError(f"a sentence to mask has 2 to {MAX_LENGTH} words, not {length}")
+    if reach > MAX_LENGTH:
+        raise SizeError(f"a window to look at reaches 0 to {MAX_LENGTH} places, not {reach}")
     words = [STORY[i] if i < len(STORY) else f"word {i}" for i in range(length)]
     generator = torch.Generator().manual_seed(seed)
     query, key = (torch.randn(1, length, WIDTH, generator=generator) for _ in range(2))

@@ -71,17 +71,17 @@ def _statistics(
     computed = torch.stack(
         [rows.mean(-1), rows.std(-1, correction=0), rows.std(-1, correction=1)], dim=-1
     )
-    beside = torch.cat([computed, torch.tensor(printed, dtype=rows.dtype)], dim=-1)
-    columns = ["mean", "std (n)", "std (n-1)", "lecture's mean", "lecture's std"]
-    return Table.of(name, beside, labels, columns, look="plain")
+    columns = ("mean", "std (n)", "std (n-1)", "lecture's mean", "lecture's std")
+    cells = tuple((*row, *given) for row, given in zip(computed.tolist(), printed, strict=True))
+    return Table(name, tuple(labels), columns, cells, look="plain")
 
 
 def _misprints(rows: Float[Tensor, "R C"], printed: tuple[tuple[int, int], ...], what: str) -> str:
     """Say where the lecture's rounded numbers are not the true ones rounded."""
     computed = torch.stack([rows.mean(-1), rows.std(-1, correction=1)], dim=-1)
     found = [
-        f"its mean of the {what} {' '.join(f'{x:g}' for x in row.tolist())} is {given}, "
-        f"computed {true:.2f}"
+        f"the mean of the {what} {' '.join(f'{x:g}' for x in row.tolist())} is {true:.2f}, "
+        f"not {given}"
         for row, (true, _), (given, _) in zip(rows, computed.tolist(), printed, strict=True)
         if round(true) != given
     ]
@@ -89,7 +89,7 @@ def _misprints(rows: Float[Tensor, "R C"], printed: tuple[tuple[int, int], ...],
     assert all(round(true) == given for true, (_, given) in deviations)
     return (
         "The lecture prints whole numbers, and the deviation that divides by n - 1; the norm "
-        f"itself divides by n. A misprint there: {'; '.join(found)}."
+        f"itself divides by n. There is a misprint: {'; '.join(found)}."
     )
 
 

@@ -68,15 +68,17 @@ def _wavelengths(width: int) -> Table:
 
 def _alike(table: Float[Tensor, "L D"]) -> Step:
     length = table.shape[0]
-    apart = [k for k in (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48) if k < length]
+    # Not to the very end, where there is room, so that there are rows to compare.
+    furthest = min(length - 1, max(1, length - 2))
+    apart = [k for k in (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48) if k <= furthest]
     starts = [p for p in (0, 1, 5) if p + apart[-1] < length]
     products = table @ table.T
     alike = torch.stack([torch.stack([products[p, p + k] for k in apart]) for p in starts])
     return Step(
         "Near places are alike",
         "PE( pos ) · PE( pos + k ) = Σᵢ cos( k / 10000^(2i/d) )",
-        "The product of two places depends only on how far apart they are: "
-        "the rows agree, and by and large fall with the distance k.",
+        "The product of two places depends only on how far apart they are: the rows agree. "
+        "The wider the encoding, the more evenly they fall with the distance k.",
         (
             Table.of(
                 "product",

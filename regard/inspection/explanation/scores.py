@@ -12,7 +12,7 @@ N_KEYS = 4
 MAX_WIDTH = 512
 
 NOTES = {
-    "dot": "no parameters; long keys win, whatever their direction",
+    "dot": "no parameters; the longer a key, the stronger its yes or no",
     "scaled-dot": "dot with its spread held at 1 for any width; the Transformer's score",
     "additive": "a small network; query and key may have different widths",
     "general": "dot with a learned matrix between; bridges different widths",

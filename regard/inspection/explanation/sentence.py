@@ -80,6 +80,7 @@ class _View:
         self.layer, self.head, self.place = layer, head, place
         self.is_pre_norm = is_pre_norm
         self.word = tokens[place]
+        self.layers = [name for name in heard if name.endswith(".attention.weights")]
 
     def at(self, name: str) -> tuple[str, Float[Tensor, "..."]]:
         """A probe of this layer, and what passed it."""
@@ -99,16 +100,23 @@ class _View:
         """What enters the layer."""
         words, placed = (f"encoder.embedding.{name}" for name in ("words", "placed"))
         word, sum_ = self.heard[words][0], self.heard[placed][0]
+        # A model may be told no places at all; then nothing was added.
+        has_places = not torch.equal(word, sum_)
+        of_word, with_place = (
+            self.rows("√d · table[word]", words, word),
+            self.rows("+ position", placed, sum_),
+        )
         steps = [
             Step(
                 "Words become vectors",
-                "x = √d · table[ word ] + PE( place )",
+                f"x = √d · table[ word ]{' + PE( place )' if has_places else ''}",
                 f"Each token has a row of d = {word.shape[-1]} numbers in a table; "
-                "its place is added to it.",
-                (
-                    self.rows("√d · table[word]", words, word),
-                    self.rows("+ position", placed, sum_),
+                + (
+                    "the encoding of its place is added."
+                    if has_places
+                    else "this model adds nothing for its place."
                 ),
+                (of_word, with_place) if has_places else (of_word,),
             )
         ]
         if self.layer:
@@ -210,7 +218,7 @@ class _View:
         probe, result = self.at("around_attention.result")
         formula = "x + MultiHead( norm( x ) )" if self.is_pre_norm else "norm( x + MultiHead( x ) )"
         return Step(
-            "Add and norm",
+            "Add" if self.is_pre_norm else "Add and norm",
             f"y = {formula}",
             "The token's own vector is added back: attention only changes it.",
             (self.rows("y", probe, result),),
@@ -222,22 +230,31 @@ class _View:
         change_probe, change = self.at("around_feedforward.change")
         probe, result = self.at("around_feedforward.result")
         active = int((inner[self.place] > 0).sum())
-        formula = "y + F( norm( y ) )" if self.is_pre_norm else "norm( y + F( y ) )"
+        given = "norm( y )" if self.is_pre_norm else "y"
+        formula = f"y + F( {given} )" if self.is_pre_norm else f"norm( y + F( {given} ) )"
         return Step(
-            "Feed-forward, add and norm",
-            f"F( y ) = act( y W₁ + b₁ ) W₂ + b₂    {formula}",
+            "Feed-forward, add" if self.is_pre_norm else "Feed-forward, add and norm",
+            f"F( u ) = act( u W₁ + b₁ ) W₂ + b₂    {formula}",
             f"Each token by itself: widened to {inner.shape[-1]} numbers, of which {active} are "
-            f"above 0 for “{self.word}”, and narrowed again. The result goes to the next layer.",
+            f"above 0 for “{self.word}”, and narrowed again. {self._where_it_goes()}",
             (
                 Table.of("inner", inner[self.place][None], [self.word], probe=inner_probe),
-                Table.of("F( y )", change[self.place][None], [self.word], probe=change_probe),
+                Table.of(
+                    f"F( {given} )", change[self.place][None], [self.word], probe=change_probe
+                ),
                 self.rows("output of the layer", probe, result),
             ),
         )
 
+    def _where_it_goes(self) -> str:
+        if self.layer < len(self.layers) - 1:
+            return f"The result goes to layer {self.layer + 1}."
+        last = "through one more norm " if self.is_pre_norm else ""
+        return f"This is the last layer: the result goes {last}to the decoder."
+
     def everywhere(self) -> Step:
         """Which token the word looks at most, in every head of every layer."""
-        names = [name for name in self.heard if name.endswith(".attention.weights")]
+        names = self.layers
         mine = [self.heard[name][0, :, self.place] for name in names]
         cells = tuple(
             tuple(f"{self.tokens[int(w.argmax())]} {float(w.max()):.2f}" for w in heads)

@@ -31,14 +31,24 @@ _WITHOUT_DATES: dict[str, dict[str, None]] = {
 def checked_path(path: str | Path) -> Path:
     """The path, if a picture can be saved there as far as one can tell before drawing it."""
     given = Path(path)
+    if given.name.lower() in SUFFIXES:
+        raise UsageError(
+            f"a picture cannot be saved as {given.name!r}: give it a name before {given.name}"
+        )
     if given.suffix.lower() not in SUFFIXES:
         raise UsageError(
             f"a picture cannot be saved as {given.name!r}: "
             f"end its name in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
         )
-    if given.is_dir():
+    try:
+        is_folder, has_folder = given.is_dir(), given.parent.is_dir()
+    except OSError as error:
+        raise UsageError(
+            f"a picture cannot be saved there: {error.strerror}; give another path"
+        ) from error
+    if is_folder:
         raise UsageError(f"a picture cannot be saved as {given}: that is a folder")
-    if not given.parent.is_dir():
+    if not has_folder:
         raise UsageError(f"a picture cannot be saved in {given.parent}: there is no such folder")
     return given
 

@@ -37,7 +37,7 @@ def _heat_map(figure, axes, encoding: Float[Tensor, "L D"]) -> None:  # type: ig
         rasterized=True,
     )
     axes.set(
-        xlabel="number of the vector (even: sine, odd: cosine)",
+        xlabel="column (even: sine, odd: cosine)",
         ylabel="place",
         title="Every row is the vector of one place",
     )

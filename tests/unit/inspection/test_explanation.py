@@ -120,6 +120,13 @@ def test_positions_shift_by_a_matrix(length: int, width: int) -> None:
     )
 
 
+@pytest.mark.parametrize("length", [3, 49, 50, 60])
+def test_near_places_are_compared_from_more_than_one_place(length: int) -> None:
+    rows = numbers(explain_positions(length, 16), "product")
+    assert len(rows) > 1
+    torch.testing.assert_close(rows, rows[:1].expand_as(rows))
+
+
 def test_positions_turn_once_in_two_pi_places() -> None:
     turns = numbers(explain_positions(3, 4), "places in one turn of each pair")
     expected = torch.tensor([[2 * math.pi, 200 * math.pi]], dtype=torch.float64)
@@ -129,8 +136,8 @@ def test_positions_turn_once_in_two_pi_places() -> None:
 def test_normalisation_tells_the_lectures_two_misprints() -> None:
     explanation = explain_normalisation()
     told = [step.prose for step in explanation.steps if "misprint" in step.prose]
-    assert "its mean of the row 0 1 5 is 3, computed 2.00." in told[0]
-    assert "its mean of the column 3 2 1 6 2 0 is 3, computed 2.33." in told[1]
+    assert "There is a misprint: the mean of the row 0 1 5 is 2.00, not 3." in told[0]
+    assert "There is a misprint: the mean of the column 3 2 1 6 2 0 is 2.33, not 3." in told[1]
     table = numbers(explanation, "x")
     torch.testing.assert_close(numbers(explanation, "batch statistics")[:, 0], table.mean(1))
     torch.testing.assert_close(numbers(explanation, "layer statistics")[:, 0], table.mean(0))
@@ -154,6 +161,10 @@ def test_normalised_means_zero_and_spread_one() -> None:
         (lambda: explain_masks(1), "a sentence to mask has 2 to 64 words, not 1"),
         (lambda: explain_masks(65), "a sentence to mask has 2 to 64 words, not 65"),
         (lambda: explain_masks(5, -1), "a window's reach is 0 or more places, not -1"),
+        (
+            lambda: explain_masks(5, 10**20),
+            f"a window to look at reaches 0 to 64 places, not {10**20}",
+        ),
         (lambda: explain_positions(0), "a length is 1 to 4096 positions, not 0"),
         (
             lambda: explain_positions(5, 7),

@@ -1,5 +1,7 @@
 """A sentence is explained with what the model's own probes let through."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -56,6 +58,47 @@ def test_the_parts_belong_together(heard: Recording) -> None:
     parts = numbers(explanation, "α · v")
     torch.testing.assert_close(parts[:-1].sum(0), parts[-1])
     assert explanation.table("looks most at").columns == ("head 0", "head 1", "head 2")
+
+
+def _listened(**sizes: Any) -> Recording:
+    section = ModelSection(d_model=6, n_heads=3, n_layers=2, d_feedforward=10, **sizes)
+    with torch.no_grad(), record(model := build(section, 9, 9).eval(), "encoder.*") as recording:
+        model.start(torch.tensor([[4, 5, 6, 7, 3]]))
+    return recording
+
+
+@pytest.mark.parametrize(
+    ("is_pre_norm", "layer", "of_feedforward", "goes"),
+    [
+        (False, 0, "F( y )", "The result goes to layer 1."),
+        (False, 1, "F( y )", "This is the last layer: the result goes to the decoder."),
+        (
+            True,
+            1,
+            "F( norm( y ) )",
+            "This is the last layer: the result goes through one more norm to the decoder.",
+        ),
+    ],
+)
+def test_the_words_fit_the_model(
+    is_pre_norm: bool, layer: int, of_feedforward: str, goes: str
+) -> None:
+    heard = _listened(norm="pre" if is_pre_norm else "post")
+    explanation = explain_sentence(heard, TOKENS, layer=layer, is_pre_norm=is_pre_norm)
+    feedforward = explanation.steps[-2]
+    assert feedforward.tables[1].name == of_feedforward
+    assert of_feedforward in feedforward.formula
+    assert feedforward.prose.endswith(goes)
+    # In pre-norm nothing is normalised after the sum.
+    assert ("norm" in feedforward.title) is not is_pre_norm
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])
+def test_a_model_without_places_is_not_said_to_have_them(positions: str) -> None:
+    embedding = explain_sentence(_listened(positions=positions), TOKENS).steps[0]
+    has_places = positions != "none"
+    assert ("PE( place )" in embedding.formula) is has_places
+    assert (len(embedding.tables) == 2) is has_places
 
 
 @pytest.mark.parametrize(

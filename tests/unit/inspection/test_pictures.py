@@ -32,6 +32,11 @@ def test_the_smallest_picture(tmp_path: Path) -> None:
     [
         ("x.gif", "a picture cannot be saved as 'x.gif': end its name in .png, .svg or .pdf"),
         ("x", "a picture cannot be saved as 'x': end its name in .png, .svg or .pdf"),
+        (".png", "a picture cannot be saved as '.png': give it a name before .png"),
+        (
+            "x" * 300 + ".png",
+            "a picture cannot be saved there: File name too long; give another path",
+        ),
         ("none/x.png", "a picture cannot be saved in {}/none: there is no such folder"),
         ("folder.png", "a picture cannot be saved as {}/folder.png: that is a folder"),
     ],
