@@ -115,7 +115,7 @@ class LocalMonotonic(Normaliser):
 class LocalPredictive(Normaliser):
     """Soft over a window around a predicted place, and less the farther from it (Luong's local-p).
 
-    ``p = S · sigmoid(vᵀ tanh(W q))`` with S the number of keys that may be seen, and
+    ``p = S · sigmoid(vᵀ tanh(W q))`` with S the last place that may be seen, plus one, and
     ``α(s) = softmax(e)(s) · exp(-(s - p)² / 2σ²)`` with ``σ = D/2`` inside ``[p - D, p + D]``.
     As in the paper the rows are not made to sum to one again: they sum to at most one.
     """

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from regard.errors import SizeError
+from regard.errors import SizeError, UsageError
 from regard.shapes import Float, Tensor
 
 
@@ -198,7 +198,7 @@ SCORES: dict[str, type[Score]] = {
 def build_score(name: str, d_query: int, d_key: int, n_heads: int = 1, **options: Any) -> Score:
     """Build the score of that name for queries and keys of these widths."""
     if name not in SCORES:
-        raise SizeError(f"there is no score {name!r}: choose one of {', '.join(SCORES)}")
+        raise UsageError(f"there is no score {name!r}: choose one of {', '.join(SCORES)}")
     return SCORES[name](d_query, d_key, n_heads, **options)
 
 

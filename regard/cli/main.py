@@ -59,6 +59,10 @@ def _run(arguments: list[str]) -> int:
         if "--traceback" in arguments:
             raise
         return _refuse(str(error))
+    except OSError as error:  # a full disk, a folder without permission
+        if "--traceback" in arguments:
+            raise
+        return _refuse(f"{error.strerror or error}{_named(error)}")
     except typer.TyperException as error:
         if not error.format_message():  # nothing was asked, and the help has been shown
             return REFUSED
@@ -79,6 +83,10 @@ def _run(arguments: list[str]) -> int:
 def _refuse(sentence: str) -> int:
     print(f"regard: {sentence}", file=sys.stderr)  # noqa: T201
     return REFUSED
+
+
+def _named(error: OSError) -> str:
+    return f": {error.filename}" if error.filename else ""
 
 
 def _one_sentence(error: typer.TyperException) -> str:

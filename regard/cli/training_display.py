@@ -17,7 +17,10 @@ class Display:
     """Shows the events of a run as they come."""
 
     def __init__(self, *, is_silent: bool = False) -> None:
-        self.console = Console(stderr=True, quiet=is_silent, highlight=False)
+        # No markup, no emoji: sentences from the data are shown as they are.
+        self.console = Console(
+            stderr=True, quiet=is_silent, highlight=False, markup=False, emoji=False
+        )
         self._progress: Progress | None = None
         self._task = TaskID(0)
         self._n_updates = 0

@@ -29,8 +29,8 @@ def beam_search(
     """
     if width < 1 or n_best < 1 or alpha < 0:
         raise UsageError(
-            f"a search of width = {width}, n_best = {n_best} and alpha = {alpha:g} is not possible: "
-            "width and n_best are 1 or more, alpha is 0 or more"
+            f"a search of width = {width}, n_best = {n_best} and alpha = {alpha:g} is not "
+            "possible: width and n_best are 1 or more, alpha is 0 or more"
         )
     limits = limits or Limits()
     n_best = min(n_best, width)

@@ -26,6 +26,6 @@ class Limits:
         return max(1, min(self.most, int(self.factor * n_source) + self.extra))
 
 
-def length_penalty(length: float, alpha: float) -> float:
+def length_penalty(length: int, alpha: float) -> float:
     """``((5 + length) / 6)^α`` (Wu et al. 2016); α = 0 compares plain log-probabilities."""
     return float(((5.0 + length) / 6.0) ** alpha)

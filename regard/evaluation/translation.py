@@ -35,7 +35,8 @@ def judge(
     if not outputs:
         raise DataError("there is nothing to measure: no outputs were given")
     tokenize = tokenize or ("zh" if _is_mostly_chinese(references) else "13a")
-    bleu = BLEU(tokenize=tokenize)
+    # Without force, sacrebleu warns at every call of text that looks tokenised.
+    bleu = BLEU(tokenize=tokenize, force=True)
     score = bleu.corpus_score(list(outputs), [list(references)])
     chrf = CHRF().corpus_score(list(outputs), [list(references)])
     same = sum(out == ref for out, ref in zip(outputs, references, strict=True))

@@ -42,9 +42,11 @@ class Ranks:
         """Within, the first process goes before all others: it makes what they then find."""
         if not self.is_first:
             self.wait()
-        yield
-        if self.is_first:
-            self.wait()
+        try:
+            yield
+        finally:  # what the first is refused, the others are refused as well, and say the same
+            if self.is_first:
+                self.wait()
 
     def wait(self) -> None:
         """Let no process go on before all have come here."""

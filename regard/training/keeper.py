@@ -1,11 +1,15 @@
 """The run in its folder: what was asked for, checkpoints to go on from, and the best weights."""
 
+import json
+import shutil
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
 from torch.distributed.fsdp import FSDPModule
 
 from regard.checkpoint import (
+    Checkpoint,
     Checkpoints,
     average,
     begin,
@@ -13,7 +17,8 @@ from regard.checkpoint import (
     read_weights,
     save_weights,
 )
-from regard.checkpoint.replacing import write_text
+from regard.checkpoint.replacing import remove_folder, write_text
+from regard.checkpoint.training_state import VALUES
 from regard.checkpoint.weights import WEIGHTS
 from regard.errors import ModelFolderError, UsageError
 from regard.models import Transformer
@@ -44,7 +49,9 @@ class FolderKeeper:
 
     def __init__(self, folder: Path, ranks: Ranks, n_kept: int = 5) -> None:
         self.folder, self.ranks = folder, ranks
-        self.checkpoints = Checkpoints(folder, max(2, n_kept))
+        # One more than are averaged at the end: the last may be one that was not planned.
+        self.checkpoints = Checkpoints(folder, max(2, n_kept) + 1)
+        self._has_made: list[Path] = []
 
     def claim(self, asked: Recipe) -> None:
         """Make the folder this run's, or refuse one that holds something else."""
@@ -61,8 +68,25 @@ class FolderKeeper:
                 f"{self.folder} exists and holds no training run: choose another --out"
             )
         if self.ranks.is_first:
-            request.parent.mkdir(parents=True, exist_ok=True)
+            self._make_place(request.parent)
             write_text(request, write_recipe(asked))
+
+    def _make_place(self, place: Path) -> None:
+        missing = [one for one in (place, *place.parents) if not one.exists()]
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ModelFolderError(f"{self.folder} cannot be made: {error.strerror}") from error
+        self._has_made = missing
+
+    def release(self) -> None:
+        """Take back what a run left that never began; a run that was there before stays."""
+        for place in self._has_made:  # the innermost first
+            if place == self.folder / REQUEST.parent:
+                shutil.rmtree(place, ignore_errors=True)
+            else:
+                with suppress(OSError):  # holds something else by now
+                    place.rmdir()
 
     def begin(self, recipe: Recipe, source: Tokenizer, target: Tokenizer) -> None:
         """Write all of the model folder but the weights."""
@@ -85,17 +109,23 @@ class FolderKeeper:
         updater.restore(state["updater"], state["n_updates"])
         return progress
 
-    def save(self, model: Transformer, updater: AnyUpdater, progress: Progress) -> str:
-        """Keep everything needed to go on; gives where."""
+    def save(
+        self, model: Transformer, updater: AnyUpdater, progress: Progress, *, is_planned: bool
+    ) -> str:
+        """Keep everything needed to go on; gives where. What was not planned is never averaged."""
         path = self.checkpoints.folder / f"{progress.update:06d}"
         state = {
             "progress": asdict(progress),
             "updater": updater.state(),
             "n_updates": updater.n_updates,
+            "is_planned": is_planned,
         }
         weights = _weights(model)
         if self.ranks.is_first:
             path = self.checkpoints.save(progress.update, weights, state).path
+            for before in self.checkpoints.all():
+                if before.step < progress.update and not _is_planned(before):
+                    remove_folder(before.path)
         return str(path)
 
     def keep_best(self, model: Transformer) -> None:
@@ -112,7 +142,7 @@ class FolderKeeper:
 
     def average_last(self, model: Transformer, n: int) -> int:
         """Load the average of the last n checkpoints; gives how many there were."""
-        last = self.checkpoints.last(n)
+        last = [one for one in self.checkpoints.last(n + 1) if _is_planned(one)][-n:]
         if len(last) > 1:
             self._load(model, average([one.path for one in last]), self.folder)
         return len(last)
@@ -127,6 +157,15 @@ class FolderKeeper:
 def _weights(model: Transformer) -> Transformer | dict[str, Tensor]:
     """What is written: all of a sharded model, for which all processes must ask."""
     return whole_weights(model) if isinstance(model, FSDPModule) else model
+
+
+def _is_planned(checkpoint: Checkpoint) -> bool:
+    """Whether a run without interruptions has it too."""
+    try:
+        values = json.loads((checkpoint.path / VALUES).read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # damaged: passed over elsewhere
+        return True
+    return bool(values.get("is_planned", True))
 
 
 def _first_change(there: Recipe, asked: Recipe) -> str | None:

@@ -54,8 +54,10 @@ class Keeper(Protocol):
         """Load the last complete checkpoint in place; ``None`` when there is none."""
         ...
 
-    def save(self, model: Transformer, updater: AnyUpdater, progress: Progress) -> str:
-        """Keep everything needed to go on; gives where."""
+    def save(
+        self, model: Transformer, updater: AnyUpdater, progress: Progress, *, is_planned: bool
+    ) -> str:
+        """Keep everything needed to go on; gives where. What was not planned is never averaged."""
         ...
 
     def keep_best(self, model: Transformer) -> None:
@@ -88,7 +90,6 @@ class Run:
 def train(run: Run) -> Iterator[Event]:
     """Train until the recipe says enough; a run that was cut off goes on where it was saved."""
     recipe, model = run.recipe, run.model.train()
-    n_updates = known(recipe.updates, "training.updates")
     accumulate = known(recipe.accumulate, "training.accumulate")
     validate_every = known(recipe.validate_every, "training.validate_every")
     save_every = known(recipe.save_every, "training.save_every")
@@ -132,14 +133,16 @@ def train(run: Run) -> Iterator[Event]:
             gradient_norm=norm,
             seconds=progress.seconds,
         )
-        if run.validation and (update % validate_every == 0 or update == n_updates):
+        # Whatever ends the run, its last weights are measured; nothing is known of the first.
+        if run.validation and (update % validate_every == 0 or _why_stop(recipe, progress)):
             validated, progress = _validate(run, run.validation, updater, progress)
             yield validated
         reason = "interrupted" if n_wanting_to_stop else _why_stop(recipe, progress)
-        if update % save_every == 0 or reason:
-            yield _save(run, updater, progress)
+        is_planned = update % save_every == 0 or reason not in (None, "interrupted")
+        if is_planned or reason:
+            yield _save(run, updater, progress, is_planned=is_planned)
 
-    chosen = "" if reason == "interrupted" else _choose(run, updater)
+    chosen = "" if reason == "interrupted" else _choose(run, progress)
     yield Finished(progress.update, reason, chosen, progress.seconds)
 
 
@@ -242,8 +245,8 @@ def _measure(run: Run, validation: Validation) -> Measured:
     return Measured(loss, Quality(bleu, chrf, exact=0.0, signature=""))
 
 
-def _save(run: Run, updater: AnyUpdater, progress: Progress) -> Saved:
-    path = run.keeper.save(run.model, updater, progress)
+def _save(run: Run, updater: AnyUpdater, progress: Progress, *, is_planned: bool) -> Saved:
+    path = run.keeper.save(run.model, updater, progress, is_planned=is_planned)
     if run.validation is None:
         with updater.averaged():
             run.keeper.keep_best(run.model)  # nothing to compare by: the latest is the best
@@ -251,9 +254,15 @@ def _save(run: Run, updater: AnyUpdater, progress: Progress) -> Saved:
     return Saved(progress.update, path)
 
 
-def _choose(run: Run, updater: AnyUpdater) -> str:
-    """Let the folder hold the best of: the best validated, the average of the last checkpoints."""
+def _choose(run: Run, progress: Progress) -> str:
+    """Let the folder hold the best of: the best validated, the average of the last checkpoints.
+
+    A run that is over chooses the same again.
+    """
     own = "best validated" if run.validation else "last"
+    if run.validation and progress.best is None:  # continued only to end: nothing was validated
+        own = "last"
+        run.keeper.keep_best(run.model)
     if run.recipe.average_last < 2:
         return own
     run.keeper.restore_best(run.model)
@@ -261,7 +270,7 @@ def _choose(run: Run, updater: AnyUpdater) -> str:
     n_averaged = run.keeper.average_last(run.model, run.recipe.average_last)
     if n_averaged < 2:
         return own
-    if run.validation and _measure(run, run.validation).worth(run.recipe.measure) <= worth:
+    if run.validation and _measure(run, run.validation).worth(run.recipe.measure) < worth:
         return own
     run.keeper.keep_best(run.model)
     return f"average of the last {n_averaged} checkpoints"

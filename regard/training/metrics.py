@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from regard.checkpoint.replacing import telling, write_text
 from regard.training.events import Event, Finished, Stepped, Validated
 
 _STEPS_BETWEEN = 10  # every tenth update is written: enough for a curve
@@ -15,17 +16,19 @@ class MetricsFile:
 
     def __init__(self, path: Path, since_update: int) -> None:
         self.path = path
-        kept = [line for line in read_metrics(path) if line["update"] <= since_update]
-        beside = path.with_name(f".{path.name}.partial")
-        beside.write_text("".join(_line(record) for record in kept), encoding="utf-8")
-        beside.replace(path)
+        kept = [
+            record
+            for record in read_metrics(path)
+            if record["update"] <= since_update and record["event"] != "finished"
+        ]
+        write_text(path, "".join(_line(record) for record in kept))
 
     def write(self, event: Event) -> None:
         """Keep an event, if it is of a kind that is kept."""
         if isinstance(event, Stepped) and event.update % _STEPS_BETWEEN:
             return
         if isinstance(event, Stepped | Validated | Finished):
-            with self.path.open("a", encoding="utf-8") as file:
+            with telling(self.path), self.path.open("a", encoding="utf-8") as file:
                 file.write(_line({"event": type(event).__name__.lower(), **asdict(event)}))
 
 

@@ -184,8 +184,10 @@ def _validation(
     for pair in read_corpus(specs):
         if len(references) == min(_MOST_JUDGED, len(corpus)):
             break
-        if pair.source.strip() and pair.target.strip():
-            references.append(pair.target.strip())
+        source, target = pair.source.strip(), pair.target.strip()
+        # As the corpus does: what has no tokens (zero-width spaces, say) was dropped as empty.
+        if source_tokenizer.encode(source) and target_tokenizer.encode(target):
+            references.append(target)
     return Validation(corpus, references, target_tokenizer)
 
 

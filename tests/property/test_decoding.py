@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
@@ -16,6 +16,9 @@ from regard.models import Sizes, Transformer
 PAD, BOS, EOS = 0, 2, 3
 ALPHAS = (0.0, 0.6, 1.0, 2.5)
 
+SHORT = Limits(factor=1.0, extra=3)
+
+few = settings(max_examples=15)  # for those that run a Transformer
 seeds = st.integers(0, 10_000)
 alphas = st.sampled_from(ALPHAS)
 
@@ -108,7 +111,7 @@ def test_a_beam_wide_enough_finds_the_best_of_all(
     seed: int, source: Tensor, alpha: float, least: int
 ) -> None:
     """And the next best, in order: nothing is cut off, and stopping early loses nothing."""
-    table, limits = Table(6, seed), Limits(factor=0, extra=4, least=least)
+    table, limits = Table(6, seed), Limits(factor=0.0, extra=4, least=least)
     found = beam_search(table, source, 90, alpha=alpha, n_best=3, limits=limits)
     for row, hypotheses in zip(source.tolist(), found, strict=True):
         best = table.answers(row, limits, alpha)[:3]
@@ -124,7 +127,7 @@ def test_stopping_early_gives_what_running_to_the_limit_gives(
     seed: int, source: Tensor, alpha: float, width: int
 ) -> None:
     """Asking for all W hypotheses keeps the search going longest; its best is the same."""
-    table, limits = Table(7, seed), Limits(factor=1, extra=4)
+    table, limits = Table(7, seed), Limits(factor=1.0, extra=4)
     few = beam_search(table, source, width, alpha=alpha, limits=limits)
     n_early = sum(table.rows)
     table.rows.clear()
@@ -133,36 +136,41 @@ def test_stopping_early_gives_what_running_to_the_limit_gives(
     assert n_early <= sum(table.rows)
 
 
+@few
 @given(seeds, sources(), st.booleans())
 def test_a_beam_of_one_is_greedy(seed: int, source: Tensor, is_pre_norm: bool) -> None:
     model = transformer(seed, is_pre_norm)
-    one = beam_search(model, source, 1, alpha=0.0)
-    for (hypothesis,), plain in zip(one, greedy(model, source), strict=True):
+    one = beam_search(model, source, 1, alpha=0.0, limits=SHORT)
+    for (hypothesis,), plain in zip(one, greedy(model, source, SHORT), strict=True):
         assert hypothesis.tokens == plain.tokens
         assert hypothesis.log_probability == pytest.approx(plain.log_probability, abs=1e-5)
 
 
+@few
 @given(seeds, sources(), alphas, st.integers(1, 4))
 def test_a_batch_is_its_rows_one_by_one(
     seed: int, source: Tensor, alpha: float, width: int
 ) -> None:
     """Neighbours, padding and rows that left early change nothing."""
     for model in (transformer(seed), Table(9, seed)):
-        together = beam_search(model, source, width, alpha=alpha, n_best=width)
-        plainly = greedy(model, source)
+        together = beam_search(model, source, width, alpha=alpha, n_best=width, limits=SHORT)
+        plainly = greedy(model, source, SHORT)
         for i, row in enumerate(source):
             alone = row[row != PAD][None]
-            (hypotheses,) = beam_search(model, alone, width, alpha=alpha, n_best=width)
+            (hypotheses,) = beam_search(
+                model, alone, width, alpha=alpha, n_best=width, limits=SHORT
+            )
             assert [h.tokens for h in together[i]] == [h.tokens for h in hypotheses]
-            assert plainly[i].tokens == greedy(model, alone)[0].tokens
+            assert plainly[i].tokens == greedy(model, alone, SHORT)[0].tokens
 
 
+@few
 @given(seeds, sources(), alphas)
 def test_scores_are_those_of_teacher_forcing(seed: int, source: Tensor, alpha: float) -> None:
     """Cached steps give the log-probabilities that one pass over the whole output gives."""
     model = transformer(seed)
-    found = beam_search(model, source, 3, alpha=alpha, n_best=3)
-    for row, hypotheses, plain in zip(source, found, greedy(model, source), strict=True):
+    found = beam_search(model, source, 3, alpha=alpha, n_best=3, limits=SHORT)
+    for row, hypotheses, plain in zip(source, found, greedy(model, source, SHORT), strict=True):
         for hypothesis in (*hypotheses, plain):
             target = torch.tensor([[BOS, *hypothesis.tokens, EOS]])
             logits = model(row[None], target[:, :-1])
@@ -170,22 +178,16 @@ def test_scores_are_those_of_teacher_forcing(seed: int, source: Tensor, alpha: f
             assert hypothesis.log_probability == pytest.approx(steps.sum().item(), abs=1e-5)
         for hypothesis in hypotheses:
             penalty = length_penalty(len(hypothesis.tokens) + 1, alpha)
-            assert hypothesis.score == pytest.approx(
-                hypothesis.log_probability / penalty, abs=1e-5
-            )
+            assert hypothesis.score == pytest.approx(hypothesis.log_probability / penalty, abs=1e-5)
 
 
-@given(
-    seeds, sources(), alphas, st.integers(1, 5), st.integers(1, 6), st.integers(0, 7)
-)
+@given(seeds, sources(), alphas, st.integers(1, 5), st.integers(1, 6), st.integers(0, 7))
 def test_what_is_found_is_sorted_distinct_and_within_limits(
     seed: int, source: Tensor, alpha: float, width: int, extra: int, least: int
 ) -> None:
     table, limits = Table(7, seed), Limits(factor=0.5, extra=extra, most=6, least=least)
     found = beam_search(table, source, width, alpha=alpha, n_best=width, limits=limits)
-    for row, hypotheses, plain in zip(
-        source, found, greedy(table, source, limits), strict=True
-    ):
+    for row, hypotheses, plain in zip(source, found, greedy(table, source, limits), strict=True):
         longest = limits.longest(int((row != PAD).sum()))
         scores = [h.score for h in hypotheses]
         assert scores == sorted(scores, reverse=True)

@@ -225,7 +225,8 @@ def test_a_newer_format(folder: Path) -> None:
 def test_a_format_that_is_none(folder: Path, said: str) -> None:
     (folder / "FORMAT").write_text(said, encoding="utf-8")
     assert refusal(folder) == (
-        f"{folder / 'FORMAT'} says {said!r}: a number from 1 to 1 is expected"
+        f"{folder / 'FORMAT'} says {said!r}: the number of a format is "
+        "expected (this Regard reads up to 1)"
     )
 
 

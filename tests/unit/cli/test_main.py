@@ -52,6 +52,12 @@ class TestRefusals:
         raising(monkeypatch, error)
         assert leave(capsys, "fail") == (2, "", f"regard: {error}\n")
 
+    def test_of_the_system_are_one_sentence_too(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        raising(monkeypatch, OSError(28, "No space left on device", "x.png"))
+        assert leave(capsys, "fail") == (2, "", "regard: No space left on device: x.png\n")
+
     def test_show_where_they_came_from_when_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         raising(monkeypatch, SizeError("7 is not even"))
         with pytest.raises(SizeError, match="7 is not even"):

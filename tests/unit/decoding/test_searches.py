@@ -61,7 +61,7 @@ def test_a_beam_of_two_sees_past_it() -> None:
 
 
 def test_the_penalty_prefers_longer_outputs() -> None:
-    (hypotheses,) = beam_search(Trie(TRIE), SOURCE, 8, alpha=8.0)
+    (hypotheses,) = beam_search(Trie(TRIE), SOURCE, 8, alpha=6.0)
     assert found(hypotheses) == [((A, B), 0.135)]
 
 
@@ -79,12 +79,10 @@ def test_the_penalty(n: int, alpha: float, penalty: float) -> None:
     assert length_penalty(n, alpha) == pytest.approx(penalty)
 
 
-@pytest.mark.parametrize(
-    ("n", "longest"), [(0, 3), (1, 4), (2, 6), (5, 8), (100, 8)]
-)
+@pytest.mark.parametrize(("n", "longest"), [(0, 3), (1, 4), (2, 6), (5, 8), (100, 8)])
 def test_limits(n: int, longest: int) -> None:
     assert Limits(factor=1.5, extra=3, most=8).longest(n) == longest
-    assert Limits(factor=0, extra=0).longest(n) == 1  # <EOS> must have room
+    assert Limits(factor=0.0, extra=0).longest(n) == 1  # <EOS> must have room
 
 
 def test_no_more_hypotheses_than_there_are() -> None:
@@ -94,7 +92,7 @@ def test_no_more_hypotheses_than_there_are() -> None:
 
 
 def test_at_the_limit_a_row_ends_and_its_score_counts_the_end() -> None:
-    limits = Limits(factor=0, extra=2)
+    limits = Limits(factor=0.0, extra=2)
     assert found(greedy(Trie(TRIE), SOURCE, limits)) == [((A,), 0.2)]
     long = {(): (0.0, 1.0, 0.0), (A,): (0.25, 0.75, 0.0), (A, A): (0.5, 0.5, 0.0)}
     assert found(greedy(Trie(long), SOURCE, limits)) == [((A,), 0.25)]
@@ -104,7 +102,7 @@ def test_at_the_limit_a_row_ends_and_its_score_counts_the_end() -> None:
 @pytest.mark.parametrize("least", [0, 1, 2, 3, 9])
 def test_the_least_length_yields_to_the_limit(least: int) -> None:
     """With room for two words and <EOS>, three cannot be asked for: no row is ever left empty."""
-    limits = Limits(factor=0, extra=3, least=least)
+    limits = Limits(factor=0.0, extra=3, least=least)
     (plain,) = greedy(Trie(TRIE), SOURCE, limits)
     ((best,),) = beam_search(Trie(TRIE), SOURCE, 3, limits=limits)
     for hypothesis in (plain, best):
