@@ -8,7 +8,6 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from regard import __version__
 from regard.checkpoint.replacing import replacing
 from regard.errors import ModelFolderError
 from regard.shapes import Tensor
@@ -21,8 +20,8 @@ Weights = Mapping[str, Tensor]
 def write_weights(path: Path, weights: nn.Module | Weights) -> None:
     """Write the weights of a model, or given ones, in place of what the file held."""
     with replacing(path) as partial:
-        metadata = {"format": "pt", "regard": __version__}
-        save_file(_ready(weights), partial, metadata)
+        # One entry: safetensors writes several in any order, and equal weights are equal files.
+        save_file(_ready(weights), partial, {"format": "pt"})
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:

@@ -46,7 +46,7 @@ class Display:
         self._n_updates = int(training.updates)
         self._minutes = training.minutes
         self.say(
-            f"{recipe.name}: {n_parameters / 1e6:.1f}M parameters, {model.n_layers} layers of "
+            f"{recipe.name}: {_parameters(n_parameters)}, {_layers(model.n_layers)} of "
             f"width {model.d_model}, dropout {model.dropout:g}; up to {self._n_updates:,} updates "
             f"of {training.batch_tokens:,} target tokens, into {folder}"
         )
@@ -88,7 +88,9 @@ class Display:
         per_second = self._speed.after(event)
         left = self._seconds_left(event)
         place = f"update {event.update:,}/{self._n_updates:,}"
-        facts = f"loss {event.loss:.3f}  {per_second:,.0f} tokens/s  {_clock(left)} left"
+        facts = f"loss {event.loss:.3f}"
+        if per_second:  # nothing is known of it at the first update
+            facts += f"  {per_second:,.0f} tokens/s  {_clock(left)} left"
         if self._progress is not None:
             self._progress.update(self._task, completed=event.update, place=place, facts=facts)
         elif time.monotonic() - self._spoken_at >= _SECONDS_BETWEEN_LINES:
@@ -137,6 +139,14 @@ def _finished(event: Finished) -> str:
         f"Finished after {event.update:,} updates and {_clock(event.seconds)}: {event.reason}. "
         f"Kept: {event.chosen}."
     )
+
+
+def _parameters(n: int) -> str:
+    return f"{n / 1e6:.1f}M parameters" if n >= 100_000 else f"{n:,} parameters"
+
+
+def _layers(n: int) -> str:
+    return f"{n} layers" if n > 1 else "1 layer"
 
 
 def _clock(seconds: float) -> str:

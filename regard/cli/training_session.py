@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -13,7 +14,7 @@ import torch
 
 from regard.cli.training_display import Display
 from regard.data import Batches
-from regard.errors import MissingExtraError, UsageError
+from regard.errors import MissingExtraError, RegardError, UsageError
 from regard.kernels import keep_heap
 from regard.models import build
 from regard.recipes import Recipe
@@ -44,59 +45,72 @@ def run_session(
     chosen = choose_device(device)
     if chosen.type == "cpu":
         keep_heap()
+    elif chosen.type == "cuda":
+        torch.cuda.set_device(chosen)
     if n_threads is not None:
         torch.set_num_threads(n_threads)
     n_ranks = int(os.environ.get("WORLD_SIZE", "1"))
-    with joined_ranks(n_ranks, chosen) as ranks, _stopping() as should_stop:
+    with joined_ranks(n_ranks, chosen) as ranks:
         display = Display(is_silent=not ranks.is_first)
         keeper = FolderKeeper(folder, ranks, recipe.training.average_last)
         with ranks.in_turn():
             keeper.claim(recipe)
-        display.say(f"Preparing {', '.join(recipe.data.train) or 'the data'}")
-        with ranks.in_turn():
-            prepared = prepare_run(recipe, folder, n_processes=ranks.n_ranks)
-        display.show_data(prepared)
-        resolved = prepared.recipe
-        torch.manual_seed(resolved.training.seed)
-        n_source, n_target = len(prepared.source_tokenizer), len(prepared.target_tokenizer)
-        model = build(resolved.model, n_source, n_target).to(chosen)
-        if resolved.training.shard:
-            _require_processes(ranks.n_ranks)
-            shard(model)
-        if resolved.training.compile:
-            model.compile_hidden()
-        keeper.begin(resolved, prepared.source_tokenizer, prepared.target_tokenizer)
-        display.show_model(resolved, sum(p.numel() for p in model.parameters()), folder)
-        run = Run(
-            recipe=resolved.training,
-            model=model,
-            batches=Batches(
-                prepared.corpus,
-                resolved.training.seed,
-                known(resolved.training.batch_tokens, "training.batch_tokens"),
-                ranks.rank,
-                ranks.n_ranks,
-            ),
-            keeper=keeper,
-            validation=prepared.validation,
-            ranks=ranks,
-            device=chosen,
-            should_stop=should_stop,
-        )
+        try:
+            run = _set_up(recipe, keeper, chosen, display)
+        except RegardError:
+            keeper.release()
+            raise
         listeners: list[Callable[[Event], None]] = [display.show]
         if ranks.is_first:
             listeners.append(MetricsFile(folder / "metrics.jsonl", keeper.last_update()).write)
             if writes_tensorboard:
                 listeners.append(_tensorboard(folder))
         finished = None
-        with display:
-            for event in train(run):
+        with _stopping() as should_stop, display:
+            for event in train(replace(run, should_stop=should_stop)):
                 for listen in listeners:
                     listen(event)
                 if isinstance(event, Finished):
                     finished = event
     if finished is not None and finished.reason == "interrupted":
         sys.exit(INTERRUPTED)
+
+
+def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display: Display) -> Run:
+    """Read the data and build the model; all that can be refused is refused here."""
+    ranks, folder = keeper.ranks, keeper.folder
+    display.say(f"Preparing {', '.join(recipe.data.train) or 'the data'}")
+    with ranks.in_turn():
+        prepared = prepare_run(recipe, folder, n_processes=ranks.n_ranks)
+    display.show_data(prepared)
+    resolved = prepared.recipe
+    torch.manual_seed(resolved.training.seed)
+    n_source, n_target = len(prepared.source_tokenizer), len(prepared.target_tokenizer)
+    model = build(resolved.model, n_source, n_target).to(device)
+    n_parameters = sum(p.numel() for p in model.parameters())
+    if resolved.training.shard:
+        _require_processes(ranks.n_ranks)
+        shard(model)
+    if resolved.training.compile:
+        model.compile_hidden()
+    batches = Batches(
+        prepared.corpus,
+        resolved.training.seed,
+        known(resolved.training.batch_tokens, "training.batch_tokens"),
+        ranks.rank,
+        ranks.n_ranks,
+    )
+    keeper.begin(resolved, prepared.source_tokenizer, prepared.target_tokenizer)
+    display.show_model(resolved, n_parameters, folder)
+    return Run(
+        recipe=resolved.training,
+        model=model,
+        batches=batches,
+        keeper=keeper,
+        validation=prepared.validation,
+        ranks=ranks,
+        device=device,
+    )
 
 
 def _require_processes(n_ranks: int) -> None:
@@ -111,13 +125,15 @@ def choose_device(name: str) -> torch.device:
     """The device of that name; "auto" takes a GPU where there is one."""
     has_cuda, has_mps = torch.cuda.is_available(), torch.backends.mps.is_available()
     if name == "auto":
-        return torch.device("cuda" if has_cuda else "mps" if has_mps else "cpu")
+        name = "cuda" if has_cuda else "mps" if has_mps else "cpu"
     there = {"cpu": True, "cuda": has_cuda, "mps": has_mps}
     kind = name.split(":")[0]
     if kind not in there:
         raise UsageError(f"--device {name} is not known: choose auto, cpu, cuda or mps")
     if not there[kind]:
         raise UsageError(f"--device {name} is not there on this machine: choose auto or cpu")
+    if name == "cuda":  # torchrun numbers the processes of a machine: one GPU each
+        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
     return torch.device(name)
 
 

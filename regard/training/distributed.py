@@ -8,6 +8,7 @@ from datetime import timedelta
 import torch
 from torch import distributed
 
+from regard.errors import TrainingError
 from regard.shapes import Float, Tensor
 
 
@@ -40,13 +41,17 @@ class Ranks:
     @contextmanager
     def in_turn(self) -> Iterator[None]:
         """Within, the first process goes before all others: it makes what they then find."""
-        if not self.is_first:
-            self.wait()
-        try:
+        if self.is_first:
+            is_made = 0.0
+            try:
+                yield
+                is_made = 1.0
+            finally:
+                self.share([is_made])
+        else:
+            if not self.share([0.0])[0]:
+                raise TrainingError("the first process could not go on, and says why")
             yield
-        finally:  # what the first is refused, the others are refused as well, and say the same
-            if self.is_first:
-                self.wait()
 
     def wait(self) -> None:
         """Let no process go on before all have come here."""
@@ -60,7 +65,8 @@ def joined_ranks(n_ranks: int, device: torch.device) -> Iterator[Ranks]:
     if n_ranks == 1:
         yield Ranks()
         return
-    backend = "nccl" if device.type == "cuda" else "gloo"
+    # Gradients on GPUs go by NCCL; a few numbers on the CPU always go by gloo.
+    backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
     distributed.init_process_group(backend, timeout=timedelta(minutes=30))
     try:
         yield Ranks(distributed.get_rank(), n_ranks)

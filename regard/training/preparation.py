@@ -10,7 +10,7 @@ import numpy.typing as npt
 from regard.checkpoint.replacing import replacing_folder
 from regard.data import Account, Corpus, PreparedCorpus, Spec, parse_spec, prepare, read_corpus
 from regard.data.batch import Ids
-from regard.errors import DataError
+from regard.errors import DataError, RecipeError
 from regard.recipes import Recipe
 from regard.recipes.derive import Facts, derive
 from regard.text import Tokenizer, choose_vocabulary_size, learn
@@ -67,6 +67,7 @@ def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepar
     specs = [parse_spec(spec) for spec in recipe.data.train]
     valid = [parse_spec(spec) for spec in recipe.data.valid]
     source_tokenizer, target_tokenizer = _tokenizers(recipe, specs, folder)
+    _require_one_vocabulary(recipe, source_tokenizer, target_tokenizer)
     corpus = prepare(
         specs,
         folder / "data" / "train",
@@ -122,6 +123,15 @@ def _tokenizers(recipe: Recipe, specs: Sequence[Spec], folder: Path) -> tuple[To
                 _learn(recipe, specs, which).save(filling / name)
     loaded = [load_tokenizer(place / name) for name in sides]
     return loaded[0], loaded[-1]
+
+
+def _require_one_vocabulary(recipe: Recipe, source: Tokenizer, target: Tokenizer) -> None:
+    """Of two vocabularies of equal size, one table would give unlike words one vector."""
+    if recipe.model.tie == "three-way" and source.fingerprint != target.fingerprint:
+        raise RecipeError(
+            "model.tie = 'three-way' shares one table between source and target, which have "
+            "vocabularies of their own: set text.is_joint = true, or model.tie = 'two-way'"
+        )
 
 
 def _learn(recipe: Recipe, specs: Sequence[Spec], sides: tuple[int, ...]) -> Tokenizer:

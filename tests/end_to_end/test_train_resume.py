@@ -1,0 +1,106 @@
+"""A run that was stopped, or killed at any moment, ends as one that was not: bit for bit."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regard.training import read_metrics
+
+Done = subprocess.CompletedProcess[str]
+Finished = tuple[Done, Path]
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
+
+
+def begin(arguments: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "regard", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def wait_for(process: subprocess.Popen[str], words: str) -> str:
+    """Read what a run says until these words come, or it ends."""
+    said = ""
+    assert process.stderr is not None
+    for line in process.stderr:
+        said += line
+        if words in line:
+            break
+    return said
+
+
+def assert_same_end(out: Path, undisturbed: Path) -> None:
+    """The model, the last checkpoint and the curve are those of the run nobody disturbed."""
+    for name in (
+        "weights.safetensors",
+        "training/checkpoints/000060/weights.safetensors",
+        "training/checkpoints/000060/state.safetensors",
+        "recipe.toml",
+        "tokenizer.json",
+    ):
+        assert (out / name).read_bytes() == (undisturbed / name).read_bytes(), name
+    curves = [
+        [(r["event"], r["update"], r.get("loss")) for r in read_metrics(one / "metrics.jsonl")]
+        for one in (out, undisturbed)
+    ]
+    assert curves[0] == curves[1]
+
+
+@pytest.mark.slow
+def test_ctrl_c_saves_and_the_same_command_continues(
+    finished: Finished, toy: Any, regard: Callable[..., Done], tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    process = begin(toy.arguments(out))
+    said = wait_for(process, "update 10: saved")
+    process.send_signal(signal.SIGINT)
+    stdout, rest = process.communicate(timeout=60)
+    assert process.returncode == 130, said + rest
+    assert stdout == ""
+    last = rest.splitlines()[-1]
+    assert last.startswith("Stopped after update ")
+    assert last.endswith(", and saved: the same command continues.")
+    stopped = int(last.split()[3].rstrip(","))
+    assert 10 <= stopped < 60
+    assert (out / f"training/checkpoints/{stopped:06d}/weights.safetensors").is_file()
+    done = regard(toy.arguments(out))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1].startswith("Finished after 60 updates")
+    assert_same_end(out, finished[1])
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_it_ends_bit_for_bit_the_same(
+    finished: Finished, toy: Any, regard: Callable[..., Done], tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    draw = random.Random(11)
+    n_killed = 0
+    for attempt in range(4):
+        process = begin(toy.arguments(out))
+        if attempt:  # the first is killed while it starts and prepares
+            wait_for(process, "transformer-tiny: ")
+            time.sleep(draw.uniform(0.05, 0.6))
+        else:
+            time.sleep(draw.uniform(1.0, 3.0))
+        process.kill()
+        process.communicate(timeout=60)
+        n_killed += process.returncode == -signal.SIGKILL
+    assert n_killed >= 2
+    done = regard(toy.arguments(out))
+    assert done.returncode == 0, done.stderr
+    assert_same_end(out, finished[1])
+    assert not [path for path in out.rglob("*") if path.name.endswith(".partial")]
