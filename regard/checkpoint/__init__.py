@@ -11,7 +11,6 @@ from regard.checkpoint.folder import (
     save,
     save_weights,
 )
-from regard.checkpoint.random_state import capture_random, restore_random
 from regard.checkpoint.training_state import load_state, save_state
 from regard.checkpoint.weights import put_into, read_weights, write_weights
 
@@ -22,13 +21,11 @@ __all__ = [
     "LoadedModel",
     "average",
     "begin",
-    "capture_random",
     "load",
     "load_state",
     "load_weights",
     "put_into",
     "read_weights",
-    "restore_random",
     "save",
     "save_state",
     "save_weights",

@@ -138,7 +138,8 @@ def _read_format(folder: Path) -> int:
     said = (folder / FORMAT_FILE).read_text(encoding="utf-8", errors="replace").strip()
     if not (said.isascii() and said.isdecimal()) or int(said) < 1:
         raise ModelFolderError(
-            f"{folder / FORMAT_FILE} says {said[:20]!r}: the number of a format is expected (this Regard reads up to {FORMAT})"
+            f"{folder / FORMAT_FILE} says {said[:20]!r}: the number of a format is expected "
+            f"(this Regard reads up to {FORMAT})"
         )
     version = int(said)
     if version > FORMAT:

@@ -10,7 +10,7 @@ REASONS = {
     "ratio": "one side longer than max_ratio times the other",
     "duplicate": "the same pair was seen before",
 }
-"""Why a pair is dropped, in the order in which the tests are made."""
+"""Why a pair is dropped."""
 
 
 @dataclass(frozen=True)

@@ -88,12 +88,14 @@ struct Drop {  // keep an element when its 16 random bits are at least `thr`, an
       return;
     }
     alignas(64) u16 bits[BLOCK];
+    const u32 least = thr;  // locals: loads through `this` would keep the loop below from being vectorised
+    const float kept = scale;
     const i64 blocks = (n + BLOCK - 1) / BLOCK;
     for (i64 k = 0; k < blocks; ++k) {
       philox(seed, stream, u64(row * blocks + k), bits);
       float* g = f + k * BLOCK;
 #pragma omp simd
-      for (int j = 0; j < BLOCK; ++j) g[j] = u32(bits[j]) >= thr ? scale : 0.0f;
+      for (int j = 0; j < BLOCK; ++j) g[j] = u32(bits[j]) >= least ? kept : 0.0f;
     }
   }
 };
@@ -101,7 +103,8 @@ struct Drop {  // keep an element when its 16 random bits are at least `thr`, an
 inline i64 up(i64 n, i64 m) { return (n + m - 1) / m * m; }
 
 inline float fast_exp(float x) {  // Cephes expf: relative error about 1e-7; vectorised by the compiler
-  x = std::max(x, -87.0f);
+  const float given = x;
+  x = x < -87.0f ? -87.0f : x;
   const float n = std::nearbyint(x * 1.44269504f);
   float r = x - n * 0.693359375f;
   r = r + n * 2.12194440e-4f;
@@ -115,7 +118,22 @@ inline float fast_exp(float x) {  // Cephes expf: relative error about 1e-7; vec
   const int32_t e = (int32_t(n) + 127) << 23;
   float s;
   std::memcpy(&s, &e, 4);
-  return p * s;
+  return given < -87.0f ? 0.0f : p * s;
+}
+
+inline float row_max(const float* r, i64 n) {  // std::max in a loop is not vectorised without -ffinite-math-only
+  float top = -INFINITY;
+  i64 j = 0;
+  if (n >= 16) {
+    v16 best = *reinterpret_cast<const v16*>(r);
+    for (j = 16; j + 16 <= n; j += 16) {
+      const v16 x = *reinterpret_cast<const v16*>(r + j);
+      best = x > best ? x : best;
+    }
+    for (int l = 0; l < 16; ++l) top = std::max(top, best[l]);
+  }
+  for (; j < n; ++j) top = std::max(top, r[j]);
+  return top;
 }
 
 struct Part {  // this thread's share of n rows
@@ -161,7 +179,11 @@ void gemm(i64 M, i64 N, i64 K, const float* A, i64 rs, i64 cs, const float* B, i
 void transpose(i64 rows, i64 cols, const float* in, i64 ld, float* out, i64 ldo) {  // out[cols, ldo], zero padded
   for (i64 e = 0; e < cols; ++e)
     for (i64 j = rows; j < ldo; ++j) out[e * ldo + j] = 0.0f;
-  for (i64 j = 0; j < rows; ++j)
+  i64 j = 0;
+  for (; j + 8 <= rows; j += 8)  // eight rows at a time: stores of 32 bytes
+    for (i64 e = 0; e < cols; ++e)
+      for (int l = 0; l < 8; ++l) out[e * ldo + j + l] = in[(j + l) * ld + e];
+  for (; j < rows; ++j)
     for (i64 e = 0; e < cols; ++e) out[e * ldo + j] = in[j * ld + e];
 }
 
@@ -186,8 +208,9 @@ void k_dropout(i64 n, i64 d, const float* x, u64 seed, u64 stream, double p, flo
   }
 }
 
-// res = x + dropout(y + bias); out = layer_norm(res) * gamma + beta. y, bias may be null (then res is x, not written).
-void k_add_norm(i64 n, i64 d, const float* x, const float* y, const float* gamma, const float* beta, double eps, u64 seed, u64 stream, double p, float* res, float* out, float* mean, float* rstd) {
+// res = x + dropout(y); out = layer_norm(res) * gamma + beta. y may be null (then res is x, not written).
+void k_add_norm(i64 n, i64 d, const float* x, const float* y, const float* gamma, const float* beta, double eps,
+                u64 seed, u64 stream, double p, float* res, float* out, float* mean, float* rstd) {
   const Drop drop(seed, stream, p);
 #pragma omp parallel
   {
@@ -396,12 +419,12 @@ void k_attention(i64 B, i64 H, i64 E, const int32_t* cu_q, const int32_t* cu_k, 
         for (i64 i = 0; i < tq; ++i) {
           float* r = P + i * ld;
           const i64 end = causal ? std::min(i + 1, tk) : tk;
-          float top = -INFINITY, sum = 0.0f;
-#pragma omp simd reduction(max : top)
-          for (i64 j = 0; j < end; ++j) top = std::max(top, r[j]);
+          const float top = row_max(r, end);
+          float sum = 0.0f;
+          for (i64 j = end; j < ld; ++j) r[j] = -INFINITY;
 #pragma omp simd reduction(+ : sum)
           for (i64 j = 0; j < ld; ++j) {
-            const float e = j < end ? fast_exp((r[j] - top) * scale) : 0.0f;
+            const float e = fast_exp((r[j] - top) * scale);
             r[j] = e;
             sum += e;
           }
@@ -476,12 +499,10 @@ double k_cross_entropy(i64 n, i64 V, float* logits, const i64* target, float smo
 #pragma omp parallel for reduction(+ : total)
   for (i64 i = 0; i < n; ++i) {
     float* r = logits + i * V;
-    float top = -INFINITY, sum = 0.0f, all = 0.0f;
-#pragma omp simd reduction(max : top) reduction(+ : all)
-    for (i64 j = 0; j < V; ++j) {
-      top = std::max(top, r[j]);
-      all += r[j];
-    }
+    const float top = row_max(r, V);
+    float sum = 0.0f, all = 0.0f;
+#pragma omp simd reduction(+ : all)
+    for (i64 j = 0; j < V; ++j) all += r[j];
     const float own = r[target[i]];
 #pragma omp simd reduction(+ : sum)
     for (i64 j = 0; j < V; ++j) {
@@ -497,32 +518,4 @@ double k_cross_entropy(i64 n, i64 V, float* logits, const i64* target, float smo
   }
   return total;
 }
-
-double k_sumsq(i64 n, const float* x) {
-  double total = 0.0;
-#pragma omp parallel for reduction(+ : total)
-  for (i64 c = 0; c < (n + 4095) / 4096; ++c) {
-    float s = 0.0f;
-    const i64 end = std::min(n, (c + 1) * 4096);
-#pragma omp simd reduction(+ : s)
-    for (i64 j = c * 4096; j < end; ++j) s += x[j] * x[j];
-    total += s;
-  }
-  return total;
-}
-
-// One Adam step on a flat buffer. `clip` multiplies the gradient; the gradient is set to zero for the next step.
-void k_adam(i64 n, float* w, float* g, float* m, float* v, float clip, float lr, float b1, float b2, float eps,
-            float c1, float c2) {
-  const float step = lr / c1, root = 1.0f / std::sqrt(c2);
-#pragma omp parallel for simd
-  for (i64 j = 0; j < n; ++j) {
-    const float gj = g[j] * clip;
-    const float mj = b1 * m[j] + (1.0f - b1) * gj, vj = b2 * v[j] + (1.0f - b2) * gj * gj;
-    m[j] = mj;
-    v[j] = vj;
-    w[j] -= step * mj / (std::sqrt(vj) * root + eps);
-    g[j] = 0.0f;
-  }
-}
-}
+}  // extern "C"

@@ -98,6 +98,15 @@ class TrainingSection(Section):
     compile: bool = False
     shard: bool = False  # fully sharded data parallel
 
+    @model_validator(mode="after")
+    def _what_is_measured_is_there(self) -> Self:
+        if self.measure != "loss" and (self.shard or not self.decodes_at_validation):
+            raise ValueError(
+                f"measure = {self.measure} needs translations of the validation data: leave shard "
+                "and decodes_at_validation as they are, or measure by loss"
+            )
+        return self
+
 
 class Recipe(Section):
     """Everything that decides what a run does."""

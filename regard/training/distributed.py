@@ -67,7 +67,7 @@ def joined_ranks(n_ranks: int, device: torch.device) -> Iterator[Ranks]:
         return
     # Gradients on GPUs go by NCCL; a few numbers on the CPU always go by gloo.
     backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
-    distributed.init_process_group(backend, timeout=timedelta(minutes=30))
+    distributed.init_process_group(backend, timeout=timedelta(days=1))
     try:
         yield Ranks(distributed.get_rank(), n_ranks)
     finally:

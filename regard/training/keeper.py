@@ -63,7 +63,7 @@ class FolderKeeper:
                     f"{self.folder} holds a run with {change}: give the same recipe and files to "
                     "continue it, or another --out to start anew"
                 )
-        elif self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
+        elif self.folder.exists() and (not self.folder.is_dir() or _has_files(self.folder)):
             raise ModelFolderError(
                 f"{self.folder} exists and holds no training run: choose another --out"
             )
@@ -105,6 +105,11 @@ class FolderKeeper:
             return None
         self._load(model, latest.weights(), latest.path)
         state = latest.state()
+        if state["n_ranks"] != self.ranks.n_ranks:
+            raise UsageError(
+                f"{self.folder} was trained by {state['n_ranks']} processes and cannot be "
+                f"continued exactly by {self.ranks.n_ranks}: start as many as before"
+            )
         progress = Progress(**state["progress"])
         updater.restore(state["updater"], state["n_updates"])
         return progress
@@ -118,6 +123,7 @@ class FolderKeeper:
             "progress": asdict(progress),
             "updater": updater.state(),
             "n_updates": updater.n_updates,
+            "n_ranks": self.ranks.n_ranks,
             "is_planned": is_planned,
         }
         weights = _weights(model)
@@ -166,6 +172,11 @@ def _is_planned(checkpoint: Checkpoint) -> bool:
     except (OSError, ValueError):  # damaged: passed over elsewhere
         return True
     return bool(values.get("is_planned", True))
+
+
+def _has_files(folder: Path) -> bool:
+    """Empty folders are what a kill in the first moment leaves."""
+    return any(not one.is_dir() for one in folder.rglob("*"))
 
 
 def _first_change(there: Recipe, asked: Recipe) -> str | None:

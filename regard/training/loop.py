@@ -263,6 +263,8 @@ def _choose(run: Run, progress: Progress) -> str:
     if run.validation and progress.best is None:  # continued only to end: nothing was validated
         own = "last"
         run.keeper.keep_best(run.model)
+    if run.recipe.ema is not None and run.validation is None:
+        return "moving average"
     if run.recipe.average_last < 2:
         return own
     run.keeper.restore_best(run.model)

@@ -1,6 +1,7 @@
 """metrics.jsonl: the events of a run, one JSON object a line, for curves and for later."""
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -45,4 +46,9 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
 
 
 def _line(record: dict[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False) + "\n"
+    """Strict JSON: what is not finite, as the gradient of an overflow in fp16, is null."""
+    finite = {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in record.items()
+    }
+    return json.dumps(finite, ensure_ascii=False, allow_nan=False) + "\n"

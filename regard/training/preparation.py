@@ -90,7 +90,7 @@ def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepar
             f"no validation files were named: {held:,} training pairs are held out instead"
             if held
             else "no validation files were named, and there are too few pairs to hold some out: "
-            "the last weights will be kept"
+            "the weights of the end will be kept"
         )
     _, targets = learned.lengths()
     facts = Facts(
@@ -210,5 +210,17 @@ def _held_out(
         return corpus, None
     order = np.random.default_rng([seed, 0x68656C64]).permutation(len(corpus))
     apart = Subset(corpus, np.sort(order[:n_held]))
+    learned = _without(corpus, order[n_held:], apart)
     references = [target_tokenizer.decode(apart[i][1].tolist()) for i in range(len(apart))]
-    return Subset(corpus, np.sort(order[n_held:])), Validation(apart, references, target_tokenizer)
+    return learned, Validation(apart, references, target_tokenizer)
+
+
+def _without(corpus: PreparedCorpus, rows: npt.NDArray[np.int64], apart: Subset) -> Subset:
+    """The rows whose pairs are not held out; a file of weight 2 has every pair twice."""
+    held = {_key(apart[i]) for i in range(len(apart))}
+    kept = [row for row in np.sort(rows).tolist() if _key(corpus[row]) not in held]
+    return Subset(corpus, np.asarray(kept, dtype=np.int64))
+
+
+def _key(pair: tuple[Ids, Ids]) -> tuple[bytes, bytes]:
+    return pair[0].tobytes(), pair[1].tobytes()

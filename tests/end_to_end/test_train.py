@@ -185,7 +185,7 @@ def test_what_is_dropped_is_shown_as_it_is(
     assert left.value.code == 0, said
     assert f"1 empty: one side is empty, for example '{odd} ||| '" in said
     assert f"into {tmp_path / '[/run]'}" in said
-    assert "there are too few pairs to hold some out: the last weights will be kept" in said
+    assert "there are too few pairs to hold some out: the weights of the end will be kept" in said
 
 
 def broken(folder: Path, toy: Any) -> dict[str, list[str]]:

@@ -1,14 +1,13 @@
 """What a run needs to go on comes back exactly, without pickle."""
 
 import math
-import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from regard.checkpoint import capture_random, load_state, restore_random, save_state
+from regard.checkpoint import load_state, save_state
 from regard.errors import ModelFolderError
 
 
@@ -63,18 +62,6 @@ def test_an_optimiser_goes_on_as_it_would_have(tmp_path: Path) -> None:
         step(weight, adam)
         step(again, other)
     assert torch.equal(weight, again)
-
-
-def test_random_generators_go_on_as_they_would_have(tmp_path: Path) -> None:
-    def draw() -> list[float]:
-        return [random.random(), random.gauss(), float(np.random.randn()), float(torch.randn(()))]
-
-    draw()
-    save_state(tmp_path, {"random": capture_random()})
-    expected = draw()
-    draw()
-    restore_random(load_state(tmp_path)["random"])
-    assert draw() == expected
 
 
 def test_what_a_state_cannot_hold(tmp_path: Path) -> None:
