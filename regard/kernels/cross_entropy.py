@@ -11,7 +11,7 @@ import torch
 from torch import autograd
 
 from regard.kernels.linear import gathers
-from regard.kernels.native import count, native, pointer
+from regard.kernels.native import count, native, pointer, require_ids
 from regard.shapes import Float, Int, Tensor
 
 _BLOCK_NUMBERS = 1 << 22  # logits that exist at once: 16 MB
@@ -28,6 +28,7 @@ def linear_cross_entropy(
     q puts ``1 - ε`` on the target and spreads ε evenly over all V tokens (Szegedy et al. 2015),
     as torch's ``cross_entropy(label_smoothing=ε)`` does.
     """
+    require_ids(targets, len(weight))
     loss: Tensor = _LinearCrossEntropy.apply(  # type: ignore[no-untyped-call]
         hidden, weight, targets, smoothing
     )

@@ -7,7 +7,7 @@ import torch
 from torch import autograd
 
 from regard.kernels.linear import gathers
-from regard.kernels.native import count, native, pointer
+from regard.kernels.native import count, native, pointer, require_ids
 from regard.kernels.noise import as_arguments, draw_key, keep_mask
 from regard.shapes import Float, Int, Tensor
 
@@ -22,6 +22,8 @@ def embed(
     p: float,
 ) -> Float[Tensor, "N D"]:
     """``dropout(scale · table[id] + positions[place])``; the positions are not learned."""
+    require_ids(ids, len(table))
+    require_ids(places, len(positions))
     key = draw_key() if p else 0
     embedded: Tensor = _Embed.apply(  # type: ignore[no-untyped-call]
         table, ids, positions, places, scale, p, key

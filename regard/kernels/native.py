@@ -90,6 +90,15 @@ def count(number: int) -> ctypes.c_int64:
     return ctypes.c_int64(number)
 
 
+def require_ids(ids: Tensor, n: int) -> None:
+    """Refuse an id that is not among the first n: a kernel would read foreign memory.
+
+    On a GPU torch does this itself, and asking would make it wait.
+    """
+    if ids.device.type == "cpu" and ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < n:
+        raise IndexError(f"ids must lie between 0 and {n - 1}, and reach {int(ids.max())}")
+
+
 def _cache_folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "regard"

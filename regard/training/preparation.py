@@ -84,7 +84,12 @@ def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepar
     if valid:
         validation = _validation(valid, folder, source_tokenizer, target_tokenizer)
     else:
-        learned, validation = _held_out(corpus, target_tokenizer, recipe.training.seed)
+        learned, validation = _held_out(
+            corpus,
+            target_tokenizer,
+            recipe.training.seed,
+            is_unique=recipe.data.drops_duplicates,
+        )
         held = 0 if validation is None else len(validation.corpus)
         note = (
             f"no validation files were named: {held:,} training pairs are held out instead"
@@ -202,7 +207,7 @@ def _validation(
 
 
 def _held_out(
-    corpus: PreparedCorpus, target_tokenizer: Tokenizer, seed: int
+    corpus: PreparedCorpus, target_tokenizer: Tokenizer, seed: int, *, is_unique: bool
 ) -> tuple[Corpus, Validation | None]:
     """Keep one pair in fifty apart, at most a thousand; under 200 pairs none."""
     n_held = min(_MOST_HELD_OUT, len(corpus) // 50)
@@ -210,13 +215,17 @@ def _held_out(
         return corpus, None
     order = np.random.default_rng([seed, 0x68656C64]).permutation(len(corpus))
     apart = Subset(corpus, np.sort(order[:n_held]))
-    learned = _without(corpus, order[n_held:], apart)
+    learned = _without(corpus, order[n_held:], apart, is_unique=is_unique)
     references = [target_tokenizer.decode(apart[i][1].tolist()) for i in range(len(apart))]
     return learned, Validation(apart, references, target_tokenizer)
 
 
-def _without(corpus: PreparedCorpus, rows: npt.NDArray[np.int64], apart: Subset) -> Subset:
+def _without(
+    corpus: PreparedCorpus, rows: npt.NDArray[np.int64], apart: Subset, *, is_unique: bool
+) -> Subset:
     """The rows whose pairs are not held out; a file of weight 2 has every pair twice."""
+    if is_unique and len(corpus) == corpus.account.n_kept:
+        return Subset(corpus, np.sort(rows))
     held = {_key(apart[i]) for i in range(len(apart))}
     kept = [row for row in np.sort(rows).tolist() if _key(corpus[row]) not in held]
     return Subset(corpus, np.asarray(kept, dtype=np.int64))

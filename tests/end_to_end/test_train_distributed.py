@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
+from regard.checkpoint import load
 from regard.training import read_metrics
 
 Done = subprocess.CompletedProcess[str]
@@ -103,6 +105,37 @@ def test_killed_and_continued_two_processes_end_the_same(toy: Any, tmp_path: Pat
     ):
         assert (out / name).read_bytes() == (whole / name).read_bytes(), name
     assert losses(out, "stepped") == losses(whole, "stepped")
+
+
+def test_a_sharded_run_loses_the_same_and_continues(toy: Any, tmp_path: Path) -> None:
+    """Each process holds half of every weight; dropout is off, as its noise differs."""
+    calm = ["model.dropout=0", "model.attention_dropout=0", "model.feedforward_dropout=0"]
+    calm += ["training.ema=0.9", "training.decodes_at_validation=false"]
+    plain, out = tmp_path / "plain", tmp_path / "sharded"
+    first = [*calm, "training.updates=20", "training.schedule=constant"]
+    for folder, updates, shard in ((plain, 40, "false"), (out, 20, "true"), (out, 40, "true")):
+        changes = [*first, f"training.updates={updates}", f"training.shard={shard}"]
+        (code, said), (other, silent) = finish(toy.arguments(folder, *changes))
+        assert (code, other) == (0, 0), said + silent
+    assert losses(out, "stepped") == pytest.approx(losses(plain, "stepped"), rel=2e-4)
+    assert losses(out, "validated") == pytest.approx(losses(plain, "validated"), rel=2e-4)
+    whole, halves = (load(folder).model.state_dict() for folder in (plain, out))
+    for name, tensor in whole.items():
+        if not name.endswith("key.bias"):  # softmax cancels it: its gradient is rounding alone
+            torch.testing.assert_close(halves[name], tensor, rtol=1e-2, atol=1e-3)
+
+
+def test_another_number_of_processes_is_refused(
+    toy: Any, regard: Callable[..., Done], tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    assert regard(toy.arguments(out, "training.updates=10")).returncode == 0
+    (code, said), _ = finish(toy.arguments(out, "training.updates=20"))
+    assert code == 2
+    assert said.splitlines()[-1] == (
+        f"regard: {out} was trained by 1 processes and cannot be continued exactly by 2: "
+        "start as many as before"
+    )
 
 
 def test_what_is_refused_ends_all_and_leaves_nothing(toy: Any, tmp_path: Path) -> None:

@@ -130,3 +130,20 @@ def test_both_paths_train_alike_without_noise() -> None:
         slow, _ = translation(model, batch, 0.1)
     torch.testing.assert_close(fast, slow)
     assert kernels.is_native() == is_native()
+
+
+@pytest.mark.parametrize("wrong", [-1, 7])
+def test_an_id_outside_the_table_is_refused(wrong: int) -> None:
+    with pytest.raises(IndexError):
+        kernels.embed(
+            torch.randn(7, 16),
+            torch.tensor([1, wrong]),
+            torch.randn(3, 16),
+            torch.tensor([0, 1]),
+            scale=1.0,
+            p=0.0,
+        )
+    with pytest.raises(IndexError):
+        kernels.linear_cross_entropy(
+            torch.randn(2, 16), torch.randn(7, 16), torch.tensor([1, wrong])
+        )
