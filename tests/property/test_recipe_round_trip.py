@@ -53,6 +53,15 @@ models = st.builds(
     feedforward_dropout=st.none() | shares,
     embedding_dropout=st.none() | shares,
 )
+
+
+def possible_training(**values: Any) -> TrainingSection:
+    """BLEU and chrF can only be measured where validation decodes."""
+    if values["shard"] or not values["decodes_at_validation"]:
+        values["measure"] = "loss"
+    return TrainingSection(**values)
+
+
 recipes = st.builds(
     Recipe,
     name=texts,
@@ -68,7 +77,7 @@ recipes = st.builds(
         max_ratio=st.none() | st.floats(1, exclude_min=True, allow_infinity=False),
     ),
     training=st.builds(
-        TrainingSection,
+        possible_training,
         **named_choices(TrainingSection),
         seed=st.integers(),
         batch_tokens=with_auto(counts),

@@ -229,3 +229,9 @@ def test_nothing_is_written_none_where_nothing_is_usual() -> None:
     assert 'clip = "none"' in text
     assert "minutes" not in text
     assert parse_recipe(text).training.clip is None
+
+
+@pytest.mark.parametrize("change", ["training.shard=true", "training.decodes_at_validation=false"])
+def test_what_is_measured_must_be_there(change: str) -> None:
+    with pytest.raises(RecipeError, match="measure = bleu needs translations"):
+        read_recipe("transformer-tiny", ["training.measure=bleu", change])
