@@ -30,7 +30,7 @@ class Display:
 
     def say(self, sentence: str) -> None:
         """Show a line of prose."""
-        self.console.print(sentence, soft_wrap=True)
+        self.console.print(sentence, soft_wrap=not self.console.is_terminal)
 
     def show_data(self, prepared: Prepared) -> None:
         """Show what was read, what was dropped and why."""
