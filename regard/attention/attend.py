@@ -35,18 +35,6 @@ class Attention(nn.Module):
         self.dropout = Dropout(dropout)
         self.scores, self.weights, self.contexts = Probe(), Probe(), Probe()
 
-    def forward(
-        self,
-        query: Float[Tensor, "B *H Q Eq"],
-        key: Float[Tensor, "B *H K Ek"],
-        value: Float[Tensor, "B *H K Ev"],
-        mask: Mask = None,
-        *,
-        first: int = 0,
-    ) -> Attended:
-        """Let every query look up the values whose keys fit it."""
-        return self.attend(query, key, value, mask, first=first)
-
     def attend(
         self,
         query: Float[Tensor, "B *H Q Eq"],
@@ -56,9 +44,12 @@ class Attention(nn.Module):
         *,
         first: int = 0,
     ) -> Attended:
-        """Score, normalise, weighted sum, each sent through its probe."""
+        """Let every query look up the values whose keys fit it: score, normalise, weighted sum."""
         scores = self.scores(self.score(query, key))
         weights, log_probability = self.normaliser(scores, mask, query=query, first=first)
         weights = self.weights(weights)
         context = self.contexts(self.dropout(weights) @ value)
         return Attended(context, weights, log_probability)
+
+    # Calling the module attends; multi-head attention, called otherwise, attends by name.
+    forward = attend
