@@ -295,3 +295,13 @@ def test_metrics_are_json_lines(finished: Finished) -> None:
     assert last["event"] == "finished"
     assert last["reason"] == "all updates done"
     assert (last["update"], last["chosen"]) == (60, last["chosen"])
+
+
+def test_curves_for_tensorboard(toy: Any, regard: Callable[..., Done], tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    done = regard([*toy.arguments(out, "training.updates=10"), "--tensorboard"])
+    assert done.returncode == 0, done.stderr
+    (written,) = (out / "tensorboard").iterdir()
+    events = written.read_bytes()
+    for name in (b"train/loss", b"train/learning rate", b"valid/perplexity", b"valid/BLEU"):
+        assert name in events
