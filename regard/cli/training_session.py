@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from regard.cli.main import INTERRUPTED
 from regard.cli.training_display import Display
 from regard.data import Batches
 from regard.errors import MissingExtraError, RegardError, UsageError
@@ -29,8 +30,6 @@ from regard.training import (
     train,
 )
 from regard.training.events import Event, Finished, Stepped, Validated
-
-INTERRUPTED = 130
 
 
 def run_session(

@@ -1,7 +1,7 @@
 """Corpora to batches: read, clean, encode, and cut into rows of equal length."""
 
 from regard.data.account import Account
-from regard.data.batch import Batch, Corpus, MemoryCorpus, collate
+from regard.data.batch import Batch, Corpus, MemoryCorpus, Subset, collate
 from regard.data.batching import Batches, BatchIterator, Place
 from regard.data.cleaning import Cleaner
 from regard.data.prepared import PreparedCorpus, prepare
@@ -20,6 +20,7 @@ __all__ = [
     "Place",
     "PreparedCorpus",
     "Spec",
+    "Subset",
     "collate",
     "parse_spec",
     "prepare",

@@ -76,6 +76,25 @@ class MemoryCorpus:
         return sources, targets
 
 
+@dataclass(frozen=True)
+class Subset:
+    """Some pairs of a corpus."""
+
+    corpus: Corpus
+    rows: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, i: int, /) -> tuple[Ids, Ids]:
+        return self.corpus[int(self.rows[i])]
+
+    def lengths(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Tokens of every source and of every target, without BOS and EOS."""
+        sources, targets = self.corpus.lengths()
+        return sources[self.rows], targets[self.rows]
+
+
 def collate(corpus: Corpus, rows: Sequence[int] | Ids) -> Batch:
     """The batch of some pairs of a corpus, in the order given."""
     pairs = [corpus[int(i)] for i in rows]

@@ -1,8 +1,7 @@
 """Characters: every code point a token, spaces too. Small vocabularies, long sentences."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any, ClassVar, SupportsIndex
 
 from regard.text import vocabulary, words
@@ -10,15 +9,10 @@ from regard.text.piece import Piece, word_at
 from regard.text.special import NAMES, UNKNOWN
 
 
-class Characters:
+class Characters(vocabulary.ListedVocabulary):
     """A vocabulary of single characters, the most frequent first."""
 
     kind: ClassVar[str] = "characters"
-
-    def __init__(self, tokens: Sequence[str], *, is_lowercase: bool = False) -> None:
-        self.is_lowercase = is_lowercase
-        self._tokens = (*NAMES, *tokens)
-        self._ids = {token: i for i, token in enumerate(self._tokens) if i >= len(NAMES)}
 
     @classmethod
     def train(
@@ -31,14 +25,10 @@ class Characters:
         kept = vocabulary.most_frequent(counts, size, of="characters")
         return cls(kept, is_lowercase=is_lowercase)
 
-    def encode(self, text: str) -> list[int]:
-        """Ids of the characters; one never seen is UNKNOWN."""
-        text = text.lower() if self.is_lowercase else text
-        return [self._ids.get(character, UNKNOWN) for character in text]
-
-    def encode_many(self, texts: Sequence[str], n_threads: int = 1) -> list[list[int]]:
-        """Ids of many sentences (one thread: the work is Python's)."""
-        return [self.encode(text) for text in texts]
+    @staticmethod
+    def _cut(text: str) -> Iterable[str]:
+        """The tokens of a text."""
+        return text
 
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """The characters in a row."""
@@ -55,23 +45,7 @@ class Characters:
                 pieces.append(Piece(id_, self._tokens[id_], i, i + 1, word_at(found, starts, i)))
         return pieces
 
-    def token(self, id_: int) -> str:
-        """How an id is printed."""
-        return self._tokens[vocabulary.checked(id_, len(self))]
-
-    def save(self, path_stem: str | Path) -> Path:
-        """Write ``<path_stem>.json``."""
-        return vocabulary.save(path_stem, self.kind, self._tokens, self.is_lowercase)
-
     @classmethod
     def from_saved(cls, saved: dict[str, Any]) -> "Characters":
         """The tokenizer a JSON file holds."""
         return cls(saved["tokens"][len(NAMES) :], is_lowercase=saved["is_lowercase"])
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes when the ids of any text may change."""
-        return vocabulary.fingerprint(self.kind, self._tokens, self.is_lowercase)
-
-    def __len__(self) -> int:
-        return len(self._tokens)

@@ -5,12 +5,62 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 from regard.errors import TextError
 from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN, UNKNOWN_SURFACE
 
 FORMAT = 1
+
+
+class ListedVocabulary:
+    """A tokenizer whose tokens are a list, the most frequent first; ``kind`` names it in files."""
+
+    kind: ClassVar[str]
+
+    def __init__(self, tokens: Sequence[str], *, is_lowercase: bool = False) -> None:
+        self.is_lowercase = is_lowercase
+        self._tokens = (*NAMES, *tokens)
+        self._ids = {token: i for i, token in enumerate(self._tokens) if i >= len(NAMES)}
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of a sentence; a token never seen is UNKNOWN."""
+        text = text.lower() if self.is_lowercase else text
+        return [self._ids.get(token, UNKNOWN) for token in self._cut(text)]
+
+    @staticmethod
+    def _cut(text: str) -> Iterable[str]:
+        """The tokens of a text."""
+        raise NotImplementedError
+
+    def encode_many(self, texts: Sequence[str], n_threads: int = 1) -> list[list[int]]:
+        """Ids of many sentences (one thread: the work is Python's)."""
+        return [self.encode(text) for text in texts]
+
+    def token(self, id_: int) -> str:
+        """How an id is printed."""
+        return self._tokens[checked(id_, len(self))]
+
+    def save(self, path_stem: str | Path) -> Path:
+        """Write ``<path_stem>.json`` whole or not at all."""
+        return write(path_stem, ".json", self._to_json().encode())
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when the ids of any text may change."""
+        return hashlib.sha256(self._to_json().encode()).hexdigest()
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def _to_json(self) -> str:
+        saved = {
+            "format": FORMAT,
+            "kind": self.kind,
+            "is_lowercase": self.is_lowercase,
+            "tokens": list(self._tokens),
+        }
+        return json.dumps(saved, ensure_ascii=False, indent=0) + "\n"
 
 
 def most_frequent(counts: Mapping[str, int], size: int | None, *, of: str) -> list[str]:
@@ -47,16 +97,6 @@ def surfaces(tokens: Sequence[str], ids: Iterable[SupportsIndex]) -> Iterator[st
             yield UNKNOWN_SURFACE
         elif id_ not in (PAD, BOS, EOS):
             yield token
-
-
-def fingerprint(kind: str, tokens: Sequence[str], is_lowercase: bool) -> str:
-    """A hash of all that decides how text becomes ids."""
-    return hashlib.sha256(_to_json(kind, tokens, is_lowercase).encode()).hexdigest()
-
-
-def save(path_stem: str | Path, kind: str, tokens: Sequence[str], is_lowercase: bool) -> Path:
-    """Write ``<path_stem>.json`` whole or not at all."""
-    return write(path_stem, ".json", _to_json(kind, tokens, is_lowercase).encode())
 
 
 def write(path_stem: str | Path, suffix: str, content: bytes) -> Path:
@@ -105,13 +145,3 @@ def _damaged(path: Path, what: str) -> TextError:
     return TextError(
         f"The tokenizer in {path} is damaged: it {what}. Take it from a copy, or train it anew."
     )
-
-
-def _to_json(kind: str, tokens: Sequence[str], is_lowercase: bool) -> str:
-    saved = {
-        "format": FORMAT,
-        "kind": kind,
-        "is_lowercase": is_lowercase,
-        "tokens": list(tokens),
-    }
-    return json.dumps(saved, ensure_ascii=False, indent=0) + "\n"

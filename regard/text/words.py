@@ -8,10 +8,9 @@ spaces, stand one by one. A word keeps its inner hyphens, apostrophes, points an
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from itertools import chain
-from pathlib import Path
 from typing import Any, ClassVar, SupportsIndex
 
 from regard.text import vocabulary
@@ -91,15 +90,10 @@ def _one_by_one() -> re.Pattern[str]:
     return re.compile(f"[{_ONE_BY_ONE}]")
 
 
-class Words:
+class Words(vocabulary.ListedVocabulary):
     """A vocabulary of whole words, the most frequent first."""
 
     kind: ClassVar[str] = "words"
-
-    def __init__(self, tokens: Sequence[str], *, is_lowercase: bool = False) -> None:
-        self.is_lowercase = is_lowercase
-        self._tokens = (*NAMES, *tokens)
-        self._ids = {token: i for i, token in enumerate(self._tokens) if i >= len(NAMES)}
 
     @classmethod
     def train(
@@ -112,14 +106,10 @@ class Words:
             counts.update(_pattern().findall(text))
         return cls(vocabulary.most_frequent(counts, size, of="words"), is_lowercase=is_lowercase)
 
-    def encode(self, text: str) -> list[int]:
-        """Ids of the words; a word never seen is UNKNOWN."""
-        text = text.lower() if self.is_lowercase else text
-        return [self._ids.get(token, UNKNOWN) for token in _pattern().findall(text)]
-
-    def encode_many(self, texts: Sequence[str], n_threads: int = 1) -> list[list[int]]:
-        """Ids of many sentences (one thread: the work is Python's)."""
-        return [self.encode(text) for text in texts]
+    @staticmethod
+    def _cut(text: str) -> Iterable[str]:
+        """The tokens of a text."""
+        return _pattern().findall(text)
 
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """The sentence, with spaces where they belong."""
@@ -134,23 +124,7 @@ class Words:
             found.append(Piece(id_, self._tokens[id_], word.start, word.end, i))
         return found
 
-    def token(self, id_: int) -> str:
-        """How an id is printed."""
-        return self._tokens[vocabulary.checked(id_, len(self))]
-
-    def save(self, path_stem: str | Path) -> Path:
-        """Write ``<path_stem>.json``."""
-        return vocabulary.save(path_stem, self.kind, self._tokens, self.is_lowercase)
-
     @classmethod
     def from_saved(cls, saved: dict[str, Any]) -> "Words":
         """The tokenizer a JSON file holds."""
         return cls(saved["tokens"][len(NAMES) :], is_lowercase=saved["is_lowercase"])
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes when the ids of any text may change."""
-        return vocabulary.fingerprint(self.kind, self._tokens, self.is_lowercase)
-
-    def __len__(self) -> int:
-        return len(self._tokens)

@@ -63,6 +63,7 @@ class FolderKeeper:
                     f"{self.folder} holds a run with {change}: give the same recipe and files to "
                     "continue it, or another --out to start anew"
                 )
+            self._require_same_ranks()
         elif self.folder.exists() and (not self.folder.is_dir() or _has_files(self.folder)):
             raise ModelFolderError(
                 f"{self.folder} exists and holds no training run: choose another --out"
@@ -70,6 +71,15 @@ class FolderKeeper:
         if self.ranks.is_first:
             self._make_place(request.parent)
             write_text(request, write_recipe(asked))
+
+    def _require_same_ranks(self) -> None:
+        latest = self.checkpoints.latest()
+        before = self.ranks.n_ranks if latest is None else latest.state()["n_ranks"]
+        if before != self.ranks.n_ranks:
+            raise UsageError(
+                f"{self.folder} was trained by {before} processes and cannot be continued "
+                f"exactly by {self.ranks.n_ranks}: start as many as before"
+            )
 
     def _make_place(self, place: Path) -> None:
         missing = [one for one in (place, *place.parents) if not one.exists()]
@@ -105,11 +115,6 @@ class FolderKeeper:
             return None
         self._load(model, latest.weights(), latest.path)
         state = latest.state()
-        if state["n_ranks"] != self.ranks.n_ranks:
-            raise UsageError(
-                f"{self.folder} was trained by {state['n_ranks']} processes and cannot be "
-                f"continued exactly by {self.ranks.n_ranks}: start as many as before"
-            )
         progress = Progress(**state["progress"])
         updater.restore(state["updater"], state["n_updates"])
         return progress

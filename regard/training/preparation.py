@@ -8,7 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from regard.checkpoint.replacing import replacing_folder
-from regard.data import Account, Corpus, PreparedCorpus, Spec, parse_spec, prepare, read_corpus
+from regard.data import (
+    Account,
+    Corpus,
+    PreparedCorpus,
+    Spec,
+    Subset,
+    parse_spec,
+    prepare,
+    read_corpus,
+)
 from regard.data.batch import Ids
 from regard.errors import DataError, RecipeError
 from regard.recipes import Recipe
@@ -32,25 +41,6 @@ class Prepared:
     validation: Validation | None
     account: Account
     note: str | None  # something the user should know about the data
-
-
-@dataclass(frozen=True)
-class Subset:
-    """Some pairs of a corpus."""
-
-    corpus: Corpus
-    rows: npt.NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, i: int, /) -> tuple[Ids, Ids]:
-        return self.corpus[int(self.rows[i])]
-
-    def lengths(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Tokens of every source and of every target, without BOS and EOS."""
-        sources, targets = self.corpus.lengths()
-        return sources[self.rows], targets[self.rows]
 
 
 def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepared:

@@ -130,8 +130,10 @@ def test_another_number_of_processes_is_refused(
 ) -> None:
     out = tmp_path / "run"
     assert regard(toy.arguments(out, "training.updates=10")).returncode == 0
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     (code, said), _ = finish(toy.arguments(out, "training.updates=20"))
     assert code == 2
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
     assert said.splitlines()[-1] == (
         f"regard: {out} was trained by 1 processes and cannot be continued exactly by 2: "
         "start as many as before"

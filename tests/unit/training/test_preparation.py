@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from regard.data import MemoryCorpus
+from regard.data import MemoryCorpus, Subset
 from regard.errors import DataError, RecipeError
 from regard.models import Sizes, Transformer
 from regard.recipes import Recipe, read_recipe
 from regard.recipes.derive import undecided
 from regard.text import Words
 from regard.training import Measured, Prepared, Validation, prepare_run
-from regard.training.preparation import Subset
 from regard.training.tasks import translation
 
 
