@@ -1,0 +1,53 @@
+"""What an embedded corpus gives: examples of a split, drawn from a seed, without end or nearly so."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+SHARES = {"valid": 10, "test": 10}  # of 1,000 sources each; all others are for training
+
+
+@dataclass(frozen=True)
+class Side:
+    """What is known of one sentence, word by word; places count from 0."""
+
+    words: tuple[str, ...]
+    heads: tuple[int, ...] = ()  # of each word the place of the word it depends on; -1: the root
+    relations: tuple[str, ...] = ()  # what each word is to its head, by Universal Dependencies
+    antecedents: tuple[tuple[int, int], ...] = ()  # (pronoun, head noun of what it stands for)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A pair of sentences, and the truth about them where the corpus knows it."""
+
+    source: str
+    target: str
+    source_side: Side | None = None
+    target_side: Side | None = None
+    alignment: tuple[tuple[int, int], ...] = ()  # (place in source words, place in target words)
+    tags: tuple[str, ...] = field(default=())  # constructions it shows: "question", "because-it"
+
+
+class Corpus(Protocol):
+    """A corpus that needs no download."""
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of its parts: "train", "valid", "test", and others that are held out."""
+        ...
+
+    def examples(self, split: str, seed: int) -> Iterator[Example]:
+        """Distinct examples of one split; no source of it stands in another, whatever the seed."""
+        ...
+
+
+def split_of(source: str) -> str:
+    """Which of train, valid and test a sentence belongs to: decided by the sentence alone."""
+    place = int.from_bytes(hashlib.blake2b(source.encode(), digest_size=4).digest()) % 1000
+    for name, share in SHARES.items():
+        if place < share:
+            return name
+        place -= share
+    return "train"
