@@ -23,7 +23,7 @@ from regard.checkpoint import LoadedModel, load, put_into, read_weights, write_w
 from regard.checkpoint.weights import WEIGHTS
 from regard.cli.training_display import Display
 from regard.data import Batches, MemoryCorpus, collate, read_corpus
-from regard.decoding import beam_search
+from regard.decoding import Search, beam_search
 from regard.evaluation import Quality, judge
 from regard.kernels import keep_heap
 from regard.models import Transformer, build
@@ -226,7 +226,9 @@ def translate(
     with torch.inference_mode():
         for start in range(0, len(order), _ROWS):
             rows = order[start : start + _ROWS]
-            found = beam_search(loaded.model, collate(corpus, rows).source, width, alpha=alpha)
+            found = beam_search(
+                loaded.model, collate(corpus, rows).source, Search(width, alpha=alpha)
+            )
             for row, hypotheses in zip(rows, found, strict=True):
                 tokens = hypotheses[0].tokens if hypotheses else ()
                 outputs[row] = loaded.target_tokenizer.decode(tokens)

@@ -8,7 +8,7 @@ that count?), ``attend`` (the whole operation, three lines), ``multihead`` (seve
 
 from regard.attention import masks
 from regard.attention.attend import Attended, Attention
-from regard.attention.cache import Cache
+from regard.attention.cache import Cache, Store
 from regard.attention.multihead import MultiHeadAttention
 from regard.attention.normalisers import (
     NORMALISERS,
@@ -61,6 +61,7 @@ __all__ = [
     "Score",
     "Sinusoidal",
     "Soft",
+    "Store",
     "Unplaced",
     "Weights",
     "batch_normalise",

@@ -1,19 +1,20 @@
 """Multi-head attention: self, causal and encoder-decoder attention are this one module."""
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from regard.attention.attend import Attended, Attention
-from regard.attention.cache import Cache
+from regard.attention.cache import Cache, Store
 from regard.attention.normalisers import Mask, Normaliser, Soft
 from regard.attention.probe import Probe
 from regard.attention.scores import ScaledDot, Score
 from regard.errors import SizeError
-from regard.kernels import Spans, attend_packed, linear
-from regard.shapes import Float, Tensor
+from regard.kernels import Spans, attend_packed, linear, recall
+from regard.shapes import Float, Int, Tensor
 
 
 class MultiHeadAttention(Attention):
@@ -123,6 +124,74 @@ class MultiHeadAttention(Attention):
         context = attend_packed(projected, remembered, spans, self.n_heads, p)
         return linear(context, self.output.weight, self.output.bias)
 
+    def joined(self) -> "Joined":
+        """The projections side by side, so that a step makes one product of three."""
+        return Joined.of(self.query, self.key, self.value)
+
+    def remember(self, rows: Float[Tensor, "M D"]) -> Store:
+        """Project rows that queries to come will look up."""
+        if self._is_heard:
+            new = self.project(rows[None], rows[None])
+            return Store.of(torch.cat([_end_to_end(new.key), _end_to_end(new.value)], dim=1))
+        return Store.of(_project(rows, self.key, self.value))
+
+    def recall(
+        self, query: Float[Tensor, "R D"], store: Store, places: Int[Tensor, "R K"]
+    ) -> Float[Tensor, "R D"]:
+        """Let the one query of each row gather from places of a store; -1 is no place."""
+        if self._is_heard or not self.is_standard:
+            return self._recall_openly(query, store, places)
+        queries = linear(query, self.query.weight, self.query.bias)
+        return self._recall_projected(queries, store, places)
+
+    def extend(
+        self,
+        value: Float[Tensor, "R D"],
+        store: Store,
+        places: Int[Tensor, "R K"],
+        joined: "Joined",
+    ) -> tuple[Float[Tensor, "R D"], Store]:
+        """Causal self-attention for one new word a row, which the store then holds too.
+
+        The last column of ``places`` is where the new words will be.
+        """
+        if self._is_heard or not self.is_standard:
+            new = self.remember(value)
+            grown = store.append(new.memory)
+            return self._recall_openly(value, grown, places), grown
+        width = value.shape[1]
+        projected = linear(value, joined.weight, joined.bias)
+        grown = store.append(projected[:, width:])
+        return self._recall_projected(projected[:, :width], grown, places), grown
+
+    def _recall_projected(
+        self, queries: Float[Tensor, "R D"], store: Store, places: Int[Tensor, "R K"]
+    ) -> Float[Tensor, "R D"]:
+        context = recall(queries, store.key, store.value, places, self.n_heads)
+        return linear(context, self.output.weight, self.output.bias)
+
+    def _recall_openly(
+        self, query: Float[Tensor, "R D"], store: Store, places: Int[Tensor, "R K"]
+    ) -> Float[Tensor, "R D"]:
+        """The same by the general path: any score, and everyone may watch."""
+        at, (n_rows, n_keys) = places.clamp(min=0).flatten(), places.shape
+        key, value = (
+            self.split(rows.index_select(0, at).view(n_rows, n_keys, -1))
+            for rows in (store.key, store.value)
+        )
+        mask = (places >= 0)[:, None, None, :]
+        return self.look_up(query[:, None], Cache(key, value), mask, first=n_keys - 1)[:, 0]
+
+    @property
+    def _is_heard(self) -> bool:
+        return any(
+            probe.is_watched
+            for probe in (
+                *(self.queries, self.keys, self.values),
+                *(self.scores, self.weights, self.contexts),
+            )
+        )
+
     def each_head(
         self, query: Float[Tensor, "B Q D"], memory: Cache, mask: Mask = None, *, first: int = 0
     ) -> Attended:
@@ -140,9 +209,29 @@ class MultiHeadAttention(Attention):
         return merged
 
 
+@dataclass(frozen=True)
+class Joined:
+    """Several projections as one."""
+
+    weight: Float[Tensor, "P D"]
+    bias: Float[Tensor, "P"]
+
+    @classmethod
+    def of(cls, *projections: nn.Linear) -> "Joined":
+        """Lay their rows end to end."""
+        return cls(
+            torch.cat([projection.weight for projection in projections]),
+            torch.cat([projection.bias for projection in projections]),
+        )
+
+
+def _end_to_end(heads: Float[Tensor, "1 H M E"]) -> Float[Tensor, "M D"]:
+    return heads[0].transpose(0, 1).flatten(1)
+
+
 def _project(value: Float[Tensor, "N D"], *projections: nn.Linear) -> Float[Tensor, "N P"]:
     """Several projections side by side, as one product."""
     if len(projections) == 1:
         return linear(value, projections[0].weight, projections[0].bias)
-    weight = torch.cat([projection.weight for projection in projections])
-    return linear(value, weight, torch.cat([projection.bias for projection in projections]))
+    joined = Joined.of(*projections)
+    return linear(value, joined.weight, joined.bias)

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from regard import __version__
-from regard.cli import explain, recipes, train
+from regard.cli import (
+    average,
+    data,
+    evaluate,
+    explain,
+    info,
+    recipes,
+    score,
+    train,
+    translate,
+)
 from regard.errors import RegardError
 
 app = typer.Typer(
@@ -17,9 +27,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(data.data)
 app.add_typer(explain.app, name="explain")
 app.add_typer(recipes.app, name="recipes")
 app.command()(train.train)
+app.command()(translate.translate)
+app.command()(score.score)
+app.command()(evaluate.evaluate)
+app.command()(average.average)
+app.command()(info.info)
 
 REFUSED = 2
 INTERRUPTED = 130

@@ -9,7 +9,10 @@ from regard.errors import UsageError
 
 Files = Annotated[
     list[str] | None,
-    typer.Option(help="Pairs: a.tsv, b.jsonl.gz, c.po, or two files as 'x.en|x.de'; repeatable."),
+    typer.Option(
+        help="Pairs: a.tsv, b.jsonl.gz, c.po, two files as 'x.en|x.de', or a corpus as "
+        "dates:train:20000; repeatable."
+    ),
 ]
 
 
@@ -21,6 +24,13 @@ def train(
     target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None,
     valid_source: Annotated[Path | None, typer.Option(help="Held-out sentences.")] = None,
     valid_target: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[:PAIR][:SIZE]",
+            help="Learn from a corpus that needs no files (see `regard data`): phrasebook:zh-en",
+        ),
+    ] = None,
     data: Files = None,
     valid: Files = None,
     change: Annotated[
@@ -42,13 +52,20 @@ def train(
     from regard.cli.training_session import run_session
     from regard.recipes import read_recipe
 
+    learned = [*_pair(source, target, "--source", "--target"), *(data or [])]
+    held_out = _pair(valid_source, valid_target, "--valid-source", "--valid-target")
+    held_out += valid or []
+    if corpus is not None:
+        if learned:
+            raise UsageError(
+                "--corpus does not go with --source, --target or --data: to learn from files and "
+                "a corpus together, name both with --data"
+            )
+        learned, own = _splits(corpus)
+        held_out = held_out or own
     overrides = [
-        *_files("data.train", _pair(source, target, "--source", "--target"), data),
-        *_files(
-            "data.valid",
-            _pair(valid_source, valid_target, "--valid-source", "--valid-target"),
-            valid,
-        ),
+        *_named("data.train", learned),
+        *_named("data.valid", held_out),
         *(change or []),
     ]
     asked = read_recipe(recipe, overrides)
@@ -68,9 +85,23 @@ def _pair(first: Path | None, second: Path | None, name: str, other: str) -> lis
     return [] if first is None else [f"{first}|{second}"]
 
 
-def _files(key: str, pair: list[str], more: list[str] | None) -> list[str]:
+def _splits(corpus: str) -> tuple[list[str], list[str]]:
+    """What is learned from a corpus, and what is held out of it."""
+    from dataclasses import replace
+
+    from regard.corpora import parse_extract
+
+    extract = parse_extract(corpus)
+    if "train" in corpus.split(":") or extract.split != "train":
+        raise UsageError(
+            f"--corpus {corpus} names a split: training takes train and valid by itself; leave it "
+            "out, or use --data and --valid"
+        )
+    return [extract.name], [replace(extract, split="valid", size=None).name]
+
+
+def _named(key: str, specs: list[str]) -> list[str]:
     """As an override of the recipe; nothing given leaves what the recipe says."""
-    specs = [*pair, *(more or [])]
     return [f"{key}=[{', '.join(_quoted(spec) for spec in specs)}]"] if specs else []
 
 

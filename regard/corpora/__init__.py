@@ -1,5 +1,26 @@
 """Corpora that need no download: sampled from a seed, with the truth about every example."""
 
+from regard.corpora.catalogue import (
+    CORPORA,
+    SEED,
+    SIZES,
+    Extract,
+    is_extract,
+    open_corpus,
+    parse_extract,
+)
 from regard.corpora.interface import Corpus, Example, Side, split_of
 
-__all__ = ["Corpus", "Example", "Side", "split_of"]
+__all__ = [
+    "CORPORA",
+    "SEED",
+    "SIZES",
+    "Corpus",
+    "Example",
+    "Extract",
+    "Side",
+    "is_extract",
+    "open_corpus",
+    "parse_extract",
+    "split_of",
+]

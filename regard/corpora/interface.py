@@ -1,4 +1,4 @@
-"""What an embedded corpus gives: examples of a split, drawn from a seed, without end or nearly so."""
+"""What an embedded corpus gives: examples of a split, drawn from a seed."""
 
 import hashlib
 from collections.abc import Iterator

@@ -17,6 +17,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from regard.corpora import SEED
 from regard.data.account import Account
 from regard.data.batch import Ids
 from regard.data.cleaning import Cleaner, hash_stripped
@@ -196,17 +197,20 @@ def _append(
 def _fingerprint(
     tokenizers: Sequence[Tokenizer], specs: Sequence[Sequence[Spec]], options: Sequence[Any]
 ) -> str:
-    """A hash of all that decides the ids: tokenizers, options, files with size and time."""
-    files = [
-        [
-            [str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns, spec.weight]
-            for spec in group
-            for path in spec.paths
-        ]
-        for group in specs
-    ]
-    parts = [FORMAT, [t.fingerprint for t in tokenizers], files, list(options)]
+    """A hash of all that decides the ids: tokenizers, options, and what the pairs come from."""
+    origins = [[origin for spec in group for origin in _origins(spec)] for group in specs]
+    parts = [FORMAT, [t.fingerprint for t in tokenizers], origins, list(options)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _origins(spec: Spec) -> list[list[str | int]]:
+    """Files with size and time; a corpus, which has no file, with the version of what draws it."""
+    if spec.extract is not None:
+        return [[spec.extract.name, spec.extract.version, SEED, spec.weight]]
+    return [
+        [str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns, spec.weight]
+        for path in spec.paths
+    ]
 
 
 def _read_header(folder: Path) -> dict[str, Any] | None:

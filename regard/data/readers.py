@@ -1,4 +1,4 @@
-"""Pairs from files, one at a time, however large the files are."""
+"""Pairs from files and embedded corpora, one at a time, however many there are."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -49,6 +49,7 @@ def read_once(spec: Spec) -> Iterator[Pair]:
         "tab-separated": _tab_separated,
         "JSON lines": _json_lines,
         "gettext": _gettext,
+        "corpus": _embedded,
     }[spec.format]
     n_pairs = 0
     for source, target in read(spec):
@@ -132,3 +133,8 @@ def _texts_of_json(record: Any) -> tuple[str, str] | None:
 
 def _gettext(spec: Spec) -> Iterator[tuple[str, str]]:
     return read_gettext(spec.name, read_lines(spec.paths[0]))
+
+
+def _embedded(spec: Spec) -> Iterator[tuple[str, str]]:
+    assert spec.extract is not None
+    return ((example.source, example.target) for example in spec.extract.draw())

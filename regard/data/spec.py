@@ -1,9 +1,10 @@
-"""How a file of examples is named: "pairs.tsv", "train.en|train.de", "extra.jsonl.gz*2"."""
+"""How examples are named: "pairs.tsv", "train.en|train.de", "extra.jsonl.gz*2", "dates:test"."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from regard.corpora import CORPORA, Extract, is_extract, parse_extract
 from regard.errors import DataError
 
 FORMATS = {
@@ -18,26 +19,31 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class Spec:
-    """One file of pairs, or two files line by line, and how often its pairs count."""
+    """One file of pairs, or two line by line, or an embedded corpus; and how often it counts."""
 
     paths: tuple[Path, ...]
     weight: int = 1
+    extract: Extract | None = None  # of an embedded corpus; then there are no files
 
     @property
     def name(self) -> str:
-        """The files as the user wrote them."""
+        """The files or the corpus as the user wrote them."""
+        if self.extract is not None:
+            return self.extract.name
         return "|".join(str(path) for path in self.paths)
 
     @property
     def format(self) -> str:
         """How pairs are written there."""
+        if self.extract is not None:
+            return "corpus"
         if len(self.paths) == 2:
             return "two files"
         return FORMATS[_ending(self.paths[0])]
 
 
 def parse_spec(spec: "str | Path | tuple[str | Path, str | Path] | Spec") -> Spec:
-    """Read the name of a file of examples and check that the files are there."""
+    """Read a name of examples and check that they are there; a file wins over a corpus."""
     if isinstance(spec, Spec):
         return spec
     parsed = _parse(spec) if isinstance(spec, str | Path) else Spec((Path(spec[0]), Path(spec[1])))
@@ -59,6 +65,8 @@ def _parse(spec: str | Path) -> Spec:
         text, weight = found[1], int(found[2])
         if weight < 1:
             raise DataError(f"{text}*{weight}: a weight is 1 or more; leave the file out instead.")
+    if is_extract(text) and not Path(text).exists():
+        return Spec((), weight, parse_extract(text))
     names = [name.strip() for name in text.split("|")]
     if len(names) > 2 or not all(names):
         raise DataError(
@@ -72,7 +80,10 @@ def _check_exists(path: Path) -> None:
     if path.is_dir():
         raise DataError(f"{path} is a folder: name a file in it, or two files as a.en|a.de.")
     if not path.exists():
-        raise DataError(f"{path}: no such file. Paths are taken from the current folder.")
+        told = "Paths are taken from the current folder."
+        if ":" in path.name and path.parent == Path():
+            told = f"Nor is there a corpus of that name: there are {', '.join(CORPORA)}."
+        raise DataError(f"{path}: no such file. {told}")
 
 
 def _ending(path: Path) -> str:

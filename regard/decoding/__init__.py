@@ -1,7 +1,26 @@
 """From a model to tokens: searches that know only ``models.interface.Step``."""
 
 from regard.decoding.beam import beam_search
+from regard.decoding.choices import PENALTIES, Limits, Sampling, Search
+from regard.decoding.constrained import constrained_search
+from regard.decoding.ensemble import Ensemble
 from regard.decoding.greedy import greedy
-from regard.decoding.hypothesis import Hypothesis, Limits, length_penalty
+from regard.decoding.hypothesis import Hypothesis, Phrase, SourceLine
+from regard.decoding.many import search_many
+from regard.decoding.sampling import sample
 
-__all__ = ["Hypothesis", "Limits", "beam_search", "greedy", "length_penalty"]
+__all__ = [
+    "PENALTIES",
+    "Ensemble",
+    "Hypothesis",
+    "Limits",
+    "Phrase",
+    "Sampling",
+    "Search",
+    "SourceLine",
+    "beam_search",
+    "constrained_search",
+    "greedy",
+    "sample",
+    "search_many",
+]

@@ -1,6 +1,17 @@
-"""What a search gives back, and how hypotheses of different length are compared."""
+"""What a search is given, and what it gives back."""
 
 from dataclasses import dataclass
+
+Phrase = tuple[tuple[int, ...], ...]  # a phrase in all the ways it can be spelled with tokens
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """One source to search an output for, as tokens with <EOS> at the end."""
+
+    tokens: tuple[int, ...]
+    prefix: tuple[int, ...] = ()  # how the output must begin
+    must: tuple[Phrase, ...] = ()  # phrases that must stand in the output
 
 
 @dataclass(frozen=True)
@@ -10,22 +21,3 @@ class Hypothesis:
     tokens: tuple[int, ...]
     log_probability: float
     score: float  # the log-probability after the length penalty: what the search ranks by
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How long an output may become: ``factor · source length + extra``, never above ``most``."""
-
-    factor: float = 2.0
-    extra: int = 10
-    most: int = 1024
-    least: int = 0
-
-    def longest(self, n_source: int) -> int:
-        """The most tokens, <EOS> included, for a source of this many tokens."""
-        return max(1, min(self.most, int(self.factor * n_source) + self.extra))
-
-
-def length_penalty(length: int, alpha: float) -> float:
-    """``((5 + length) / 6)^α`` (Wu et al. 2016); α = 0 compares plain log-probabilities."""
-    return float(((5.0 + length) / 6.0) ** alpha)

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
-
-from regard.errors import DataError
+from regard.evaluation.measures import (
+    build_measure,
+    check_lengths,
+    choose_tokenization,
+    share_equal,
+)
 
 
 @dataclass(frozen=True)
@@ -16,34 +18,34 @@ class Quality:
     bleu: float
     chrf: float
     exact: float  # share of outputs equal to the reference
-    signature: str
+    signature: str  # of BLEU
+    ter: float | None = None  # translation edit rate; less is better
 
 
 def judge(
-    outputs: Sequence[str], references: Sequence[str], *, tokenize: str | None = None
+    outputs: Sequence[str],
+    references: Sequence[str],
+    *,
+    tokenize: str | None = None,
+    with_ter: bool = False,
 ) -> Quality:
     """Measure outputs against one reference each.
 
     ``tokenize`` is sacrebleu's: "13a" by default, "zh" when the references are Chinese, "none" for
-    text that is tokenised already.
+    text that is tokenised already. TER searches for moved phrases, which takes long for long
+    sentences: it is measured only ``with_ter``.
     """
-    if len(outputs) != len(references):
-        raise DataError(
-            f"there are {len(outputs)} outputs and {len(references)} references: "
-            "each output needs its own reference"
-        )
-    if not outputs:
-        raise DataError("there is nothing to measure: no outputs were given")
-    tokenize = tokenize or ("zh" if _is_mostly_chinese(references) else "13a")
-    # Without force, sacrebleu warns at every call of text that looks tokenised.
-    bleu = BLEU(tokenize=tokenize, force=True)
-    score = bleu.corpus_score(list(outputs), [list(references)])
-    chrf = CHRF().corpus_score(list(outputs), [list(references)])
-    same = sum(out == ref for out, ref in zip(outputs, references, strict=True))
-    return Quality(score.score, chrf.score, same / len(outputs), str(bleu.get_signature()))
-
-
-def _is_mostly_chinese(lines: Sequence[str]) -> bool:
-    letters = [char for line in lines[:200] for char in line if char.isalpha()]
-    chinese = sum("\u4e00" <= char <= "\u9fff" for char in letters)
-    return bool(letters) and chinese > len(letters) / 2
+    check_lengths(outputs, references)
+    tokenize = tokenize or choose_tokenization(references)
+    scores = {}
+    measures = ("bleu", "chrf", "ter") if with_ter else ("bleu", "chrf")
+    built = {name: build_measure(name, tokenize) for name in measures}
+    for name, measure in built.items():
+        scores[name] = measure.corpus_score(list(outputs), [list(references)]).score
+    return Quality(
+        scores["bleu"],
+        scores["chrf"],
+        share_equal(outputs, references),
+        str(built["bleu"].get_signature()),
+        scores.get("ter"),
+    )

@@ -1,4 +1,4 @@
-"""Fast operations for training on ordinary processors.
+"""Fast operations for training and decoding on ordinary processors.
 
 Each is a function of tensors with two paths that compute the same: plain torch, always there, and a
 C++ kernel that is compiled on first use where a compiler is found, for float32 on a CPU. Noise is
@@ -6,6 +6,7 @@ drawn from torch's generator, so ``torch.manual_seed`` decides all of it.
 """
 
 from regard.kernels.attention import Spans, attend_packed
+from regard.kernels.candidates import log_sum_exp, top
 from regard.kernels.cross_entropy import linear_cross_entropy
 from regard.kernels.dropout import Dropout, dropout
 from regard.kernels.embedding import embed
@@ -14,6 +15,7 @@ from regard.kernels.linear import linear
 from regard.kernels.memory import keep_heap
 from regard.kernels.native import is_native, without_native
 from regard.kernels.norm import add_norm
+from regard.kernels.recall import recall
 
 __all__ = [
     "Dropout",
@@ -27,5 +29,8 @@ __all__ = [
     "keep_heap",
     "linear",
     "linear_cross_entropy",
+    "log_sum_exp",
+    "recall",
+    "top",
     "without_native",
 ]

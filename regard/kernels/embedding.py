@@ -22,6 +22,7 @@ def embed(
     p: float,
 ) -> Float[Tensor, "N D"]:
     """``dropout(scale · table[id] + positions[place])``; the positions are not learned."""
+    ids, places = ids.long().contiguous(), places.long().contiguous()
     require_ids(ids, len(table))
     require_ids(places, len(positions))
     key = draw_key() if p else 0

@@ -1,4 +1,4 @@
-// Fused fp32 kernels for training a Transformer on a CPU, with a plain C ABI (loaded by ctypes; no torch headers).
+// Fused fp32 kernels for training and running a Transformer on a CPU, with a plain C ABI (loaded by ctypes; no torch headers).
 // All tensors are contiguous unless a row stride is given. Rows are tokens: batches are packed, so no padding exists.
 //
 // Random bits: Philox4x32-7 (Salmon et al. 2011) keyed by (seed), counted by (stream, element / 128): 16 bits an
@@ -517,5 +517,103 @@ double k_cross_entropy(i64 n, i64 V, float* logits, const i64* target, float smo
     total += top + std::log(sum) - (1.0f - smooth) * own - smooth * (all / V);
   }
   return total;
+}
+
+// Attention of one query a row to chosen rows of k and v: row r sees rows places[r, 0..K), those below 0 excepted.
+// E is a multiple of 16. A row that sees nothing gets zeros.
+void k_recall(i64 R, i64 K, i64 H, i64 E, const float* q, i64 ldq, const float* k, i64 ldk, const float* v, i64 ldv,
+              const int32_t* places, float* out) {
+  const float scale = 1.0f / std::sqrt(float(E));
+#pragma omp parallel
+  {
+    std::vector<int32_t> at(K);
+    std::vector<float> w(up(K, 16));
+    const Part part(R);
+    for (i64 r = part.lo; r < part.hi; ++r) {
+      i64 n = 0;
+      for (i64 j = 0; j < K; ++j)
+        if (places[r * K + j] >= 0) at[n++] = places[r * K + j];
+      float* o = out + r * H * E;
+      if (!n) {
+        std::fill(o, o + H * E, 0.0f);
+        continue;
+      }
+      const i64 ld = up(n, 16);
+      for (i64 h = 0; h < H; ++h) {
+        const float* qi = q + r * ldq + h * E;
+        float* p = w.data();
+        for (i64 j = 0; j < n; ++j) {
+          const float* kj = k + at[j] * ldk + h * E;
+          v16 acc = {};
+          for (i64 e = 0; e < E; e += 16)
+            acc += *reinterpret_cast<const v16*>(qi + e) * *reinterpret_cast<const v16*>(kj + e);
+          float dot = 0.0f;
+          for (int l = 0; l < 16; ++l) dot += acc[l];
+          p[j] = dot;
+        }
+        for (i64 j = n; j < ld; ++j) p[j] = -INFINITY;
+        const float top = row_max(p, n);
+        float sum = 0.0f;
+#pragma omp simd reduction(+ : sum)
+        for (i64 j = 0; j < ld; ++j) {
+          const float e = fast_exp((p[j] - top) * scale);
+          p[j] = e;
+          sum += e;
+        }
+        const float inv = 1.0f / sum;
+        i64 e = 0;
+        for (; e + 64 <= E; e += 64) {  // four accumulators at a time hide the latency of the sums
+          v16 acc[4] = {};
+          for (i64 j = 0; j < n; ++j) {
+            const v16* vj = reinterpret_cast<const v16*>(v + at[j] * ldv + h * E + e);
+            for (int l = 0; l < 4; ++l) acc[l] += p[j] * vj[l];
+          }
+          for (int l = 0; l < 4; ++l) reinterpret_cast<v16*>(o + h * E + e)[l] = acc[l] * inv;
+        }
+        for (; e < E; e += 16) {
+          v16 acc = {};
+          for (i64 j = 0; j < n; ++j) acc += p[j] * *reinterpret_cast<const v16*>(v + at[j] * ldv + h * E + e);
+          *reinterpret_cast<v16*>(o + h * E + e) = acc * inv;
+        }
+      }
+    }
+  }
+}
+
+// out[i] = log of the sum of exp over row i
+void k_log_sum_exp(i64 n, i64 V, const float* x, float* out) {
+#pragma omp parallel for
+  for (i64 i = 0; i < n; ++i) {
+    const float* r = x + i * V;
+    const float top = row_max(r, V);
+    float sum = 0.0f;
+#pragma omp simd reduction(+ : sum)
+    for (i64 j = 0; j < V; ++j) sum += fast_exp(r[j] - top);
+    out[i] = top == -INFINITY ? top : top + std::log(sum);
+  }
+}
+
+// The k largest of each row, largest first, of equals the first; where a row has fewer above -inf, -inf and 0.
+void k_top(i64 n, i64 V, i64 k, const float* x, float* values, i64* ids) {
+  constexpr i64 STRETCH = 64;
+#pragma omp parallel for
+  for (i64 i = 0; i < n; ++i) {
+    const float* r = x + i * V;
+    float* best = values + i * k;
+    i64* id = ids + i * k;
+    std::fill(best, best + k, -INFINITY);
+    std::fill(id, id + k, 0);
+    for (i64 j0 = 0; j0 < V; j0 += STRETCH) {
+      const i64 end = std::min(j0 + STRETCH, V);
+      if (!(row_max(r + j0, end - j0) > best[k - 1])) continue;  // most stretches hold nothing new
+      for (i64 j = j0; j < end; ++j) {
+        if (!(r[j] > best[k - 1])) continue;
+        i64 at = k - 1;
+        for (; at > 0 && r[j] > best[at - 1]; --at) best[at] = best[at - 1], id[at] = id[at - 1];
+        best[at] = r[j];
+        id[at] = j;
+      }
+    }
+  }
 }
 }  // extern "C"

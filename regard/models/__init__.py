@@ -1,7 +1,8 @@
 """One file per system of the lectures; ``interface`` says what decoding needs of them."""
 
 from regard.models.build import build
+from regard.models.encoder import Sizes
 from regard.models.interface import Step
-from regard.models.transformer import Sizes, Transformer
+from regard.models.transformer import Transformer
 
 __all__ = ["Sizes", "Step", "Transformer", "build"]

@@ -1,7 +1,8 @@
 """From a recipe to a model: the one place where configuration meets layers."""
 
 from regard.errors import RecipeError
-from regard.models.transformer import Sizes, Transformer
+from regard.models.encoder import Sizes
+from regard.models.transformer import Transformer
 from regard.recipes.schema import ModelSection
 
 

@@ -11,7 +11,8 @@ State = TypeVar("State")
 class Step(Protocol[State]):
     """A model that writes one token at a time, for many rows at once.
 
-    A state is a value: ``step`` gives a new one and leaves the old one usable.
+    A state is a value: ``step`` gives a new one and leaves the old one usable. Rows are cheap to
+    take and to drop: searches do both at every step.
     """
 
     def start(self, source: Int[Tensor, "B S"]) -> State:
@@ -19,7 +20,10 @@ class Step(Protocol[State]):
         ...
 
     def step(self, state: State, tokens: Int[Tensor, "R"]) -> tuple[Float[Tensor, "R V"], State]:
-        """Take one more token a row, and give the log-probabilities of the next."""
+        """Take one more token a row, and give the logits of the next.
+
+        Log-probabilities up to a constant a row: the search normalises. It may write on them.
+        """
         ...
 
     def reorder(self, state: State, rows: Int[Tensor, "N"]) -> State:

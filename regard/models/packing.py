@@ -18,6 +18,12 @@ class Packed:
     starts: Int[Tensor, "starts"]  # of each sentence, and the end of the last
     longest: int
 
+    @classmethod
+    def column(cls, ids: Int[Tensor, "N"], place: int) -> "Packed":
+        """One token each of many sentences, at the same place in all."""
+        places, starts = torch.full_like(ids, place), torch.arange(len(ids) + 1, dtype=torch.int32)
+        return cls(ids, places, starts, place + 1)
+
     @cached_property
     def among_themselves(self) -> Spans:
         """Every token sees all tokens of its sentence."""

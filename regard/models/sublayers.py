@@ -80,6 +80,10 @@ class Stream:
             self.value, self.change, norm.weight, norm.bias, p=self.p, epsilon=norm.eps
         )
 
+    def finished(self, norm: nn.Module) -> Float[Tensor, "N D"]:
+        """What leaves a stack: with pre-norm the last change is added and the sum normalised."""
+        return self.normed(norm)[1] if isinstance(norm, nn.LayerNorm) else self.value
+
 
 class Residual(nn.Module):
     """Add & norm around a sub-layer.

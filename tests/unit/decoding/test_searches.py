@@ -1,12 +1,22 @@
 """Greedy and beam search over a model whose every probability is written down."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from regard.decoding import Hypothesis, Limits, beam_search, greedy, length_penalty
+from regard.decoding import (
+    Ensemble,
+    Hypothesis,
+    Limits,
+    Sampling,
+    Search,
+    beam_search,
+    greedy,
+    sample,
+)
 from regard.errors import UsageError
 
 PAD, BOS, EOS, A, B = 0, 2, 3, 4, 5
@@ -56,27 +66,30 @@ def test_greedy_takes_the_best_token_each_time() -> None:
 
 
 def test_a_beam_of_two_sees_past_it() -> None:
-    (hypotheses,) = beam_search(Trie(TRIE), SOURCE, 2, alpha=0.0, n_best=2)
+    (hypotheses,) = beam_search(Trie(TRIE), SOURCE, Search(2, alpha=0.0, n_best=2))
     assert found(hypotheses) == [((B,), 0.36), ((A,), 0.2)]
 
 
 def test_the_penalty_prefers_longer_outputs() -> None:
-    (hypotheses,) = beam_search(Trie(TRIE), SOURCE, 8, alpha=6.0)
+    (hypotheses,) = beam_search(Trie(TRIE), SOURCE, Search(8, alpha=6.0))
     assert found(hypotheses) == [((A, B), 0.135)]
 
 
 def test_scores_are_divided_by_the_penalty() -> None:
-    ((hypothesis,),) = beam_search(Trie(TRIE), SOURCE, 2, alpha=1.0)
+    ((hypothesis,),) = beam_search(Trie(TRIE), SOURCE, Search(2, alpha=1.0))
     assert hypothesis.tokens == (B,)
     assert hypothesis.log_probability == pytest.approx(math.log(0.36), abs=1e-6)
     assert hypothesis.score == pytest.approx(math.log(0.36) / (7 / 6), abs=1e-6)
     (plain,) = greedy(Trie(TRIE), SOURCE)
-    assert plain.score == plain.log_probability
+    assert plain.score == pytest.approx(plain.log_probability / (7 / 6))
 
 
-@pytest.mark.parametrize(("n", "alpha", "penalty"), [(1, 0.6, 1.0), (7, 1.0, 2.0), (9, 0.0, 1.0)])
-def test_the_penalty(n: int, alpha: float, penalty: float) -> None:
-    assert length_penalty(n, alpha) == pytest.approx(penalty)
+@pytest.mark.parametrize(
+    ("n", "alpha", "penalty", "divisor"),
+    [(1, 0.6, "wu", 1.0), (7, 1.0, "wu", 2.0), (9, 0.0, "wu", 1.0), (9, 0.5, "power", 3.0)],
+)
+def test_the_penalty(n: int, alpha: float, penalty: str, divisor: float) -> None:
+    assert Search(alpha=alpha, penalty=penalty).penalised(n) == pytest.approx(divisor)
 
 
 @pytest.mark.parametrize(("n", "longest"), [(0, 3), (1, 4), (2, 6), (5, 8), (100, 8)])
@@ -87,46 +100,156 @@ def test_limits(n: int, longest: int) -> None:
 
 def test_no_more_hypotheses_than_there_are() -> None:
     """All that has a probability is found once, the impossible never."""
-    (hypotheses,) = beam_search(Trie({(): (0.5, 0.5, 0.0)}), SOURCE, 5, alpha=0.0, n_best=5)
+    (hypotheses,) = beam_search(Trie({(): (0.5, 0.5, 0.0)}), SOURCE, Search(5, alpha=0.0, n_best=5))
     assert sorted(found(hypotheses)) == [((), 0.5), ((A,), 0.5)]
 
 
 def test_at_the_limit_a_row_ends_and_its_score_counts_the_end() -> None:
     limits = Limits(factor=0.0, extra=2)
-    assert found(greedy(Trie(TRIE), SOURCE, limits)) == [((A,), 0.2)]
+    assert found(greedy(Trie(TRIE), SOURCE, Search(1, limits=limits))) == [((A,), 0.2)]
     long = {(): (0.0, 1.0, 0.0), (A,): (0.25, 0.75, 0.0), (A, A): (0.5, 0.5, 0.0)}
-    assert found(greedy(Trie(long), SOURCE, limits)) == [((A,), 0.25)]
-    assert found(beam_search(Trie(long), SOURCE, 3, limits=limits)[0]) == [((A,), 0.25)]
+    assert found(greedy(Trie(long), SOURCE, Search(1, limits=limits))) == [((A,), 0.25)]
+    assert found(beam_search(Trie(long), SOURCE, Search(3, limits=limits))[0]) == [((A,), 0.25)]
 
 
 @pytest.mark.parametrize("least", [0, 1, 2, 3, 9])
 def test_the_least_length_yields_to_the_limit(least: int) -> None:
     """With room for two words and <EOS>, three cannot be asked for: no row is ever left empty."""
     limits = Limits(factor=0.0, extra=3, least=least)
-    (plain,) = greedy(Trie(TRIE), SOURCE, limits)
-    ((best,),) = beam_search(Trie(TRIE), SOURCE, 3, limits=limits)
+    (plain,) = greedy(Trie(TRIE), SOURCE, Search(1, limits=limits))
+    ((best,),) = beam_search(Trie(TRIE), SOURCE, Search(3, limits=limits))
     for hypothesis in (plain, best):
         assert min(least, 2) <= len(hypothesis.tokens) <= 2
         assert not {PAD, BOS, EOS} & set(hypothesis.tokens)
         assert math.isfinite(hypothesis.log_probability)
 
 
-def test_n_best_is_at_most_the_width() -> None:
-    (hypotheses,) = beam_search(Trie(TRIE), SOURCE, 2, n_best=9)
-    assert len(hypotheses) == 2
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            {"width": 0},
+            "a search of width = 0, n_best = 1 and alpha = 1 is not possible: width and n_best are "
+            "1 or more, alpha is 0 or more",
+        ),
+        (
+            {"n_best": 0},
+            "a search of width = 5, n_best = 0 and alpha = 1 is not possible: width and n_best are "
+            "1 or more, alpha is 0 or more",
+        ),
+        (
+            {"alpha": -0.5},
+            "a search of width = 5, n_best = 1 and alpha = -0.5 is not possible: width and n_best "
+            "are 1 or more, alpha is 0 or more",
+        ),
+        (
+            {"width": 2, "n_best": 9},
+            "a beam of 2 cannot give the 9 best outputs: make the beam 9 or wider",
+        ),
+        (
+            {"penalty": "log"},
+            "there is no length penalty 'log': choose wu or power",
+        ),
+        (
+            {"no_repeat": -1},
+            "no_repeat = -1 is not possible: give the size of the n-grams that must not come "
+            "twice, or 0",
+        ),
+    ],
+)
+def test_a_search_that_cannot_be(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        Search(**options)
+    assert str(refusal.value) == sentence
 
 
 @pytest.mark.parametrize(
-    ("options", "given"),
+    ("options", "sentence"),
     [
-        ({"width": 0}, "width = 0, n_best = 1 and alpha = 1"),
-        ({"n_best": 0}, "width = 5, n_best = 0 and alpha = 1"),
-        ({"alpha": -0.5}, "width = 5, n_best = 1 and alpha = -0.5"),
+        (
+            {"temperature": 0.0},
+            "a temperature of 0 is not possible: choose a number above 0, or search with a beam of "
+            "1 for the most probable token",
+        ),
+        (
+            {"top_p": 0.0},
+            "sampling from top_k = 0 and top_p = 0 is not possible: top_k is 0 (all) or more, "
+            "top_p is above 0 and at most 1",
+        ),
     ],
 )
-def test_a_search_that_cannot_be(options: dict[str, float], given: str) -> None:
+def test_sampling_that_cannot_be(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError) as refusal:
-        beam_search(Trie(TRIE), SOURCE, **options)  # type: ignore[arg-type]
-    assert str(refusal.value) == (
-        f"a search of {given} is not possible: width and n_best are 1 or more, alpha is 0 or more"
-    )
+        Sampling(**options)
+    assert str(refusal.value) == sentence
+
+
+def test_a_model_without_any_next_token_ends() -> None:
+    """Of a broken model there is nothing to be had, and no search hangs or falls over."""
+    broken = Trie({(): (math.nan, math.nan, math.nan)})
+    assert greedy(broken, SOURCE)[0].tokens == ()
+    assert beam_search(broken, SOURCE) == [[]]
+
+
+def test_no_n_gram_comes_twice() -> None:
+    again = {(): (0.1, 0.9, 0.0), (A,): (0.1, 0.9, 0.0), (A, A): (0.1, 0.8, 0.1)}
+    assert found(greedy(Trie(again), SOURCE, Search(1, no_repeat=2))) == [((A, A), 0.081)]
+    assert found(greedy(Trie(again), SOURCE, Search(1, no_repeat=1))) == [((A,), 0.09)]
+    ((best,),) = beam_search(Trie(again), SOURCE, Search(3, alpha=0.0, no_repeat=1))
+    assert best.tokens in {(), (A,)}
+
+
+def test_a_prefix_is_kept_and_counted() -> None:
+    for hypothesis in (
+        greedy(Trie(TRIE), SOURCE, prefixes=[(B, A)])[0],
+        beam_search(Trie(TRIE), SOURCE, Search(3), prefixes=[(B, A)])[0][0],
+    ):
+        assert found([hypothesis]) == [((B, A), 0.02)]
+
+
+def test_an_ensemble_averages_probabilities() -> None:
+    other = {(): (0.1, 0.1, 0.8), (B,): (0.5, 0.5, 0.0), (B, A): (1.0, 0.0, 0.0)}
+    both = Ensemble([Trie(TRIE), Trie(other)])
+    # B after nothing: (0.4 + 0.8) / 2; <EOS> after B: (0.9 + 0.5) / 2
+    assert found(greedy(both, SOURCE)) == [((B,), 0.42)]
+    alone = Ensemble([Trie(TRIE)])
+    assert found(greedy(alone, SOURCE)) == found(greedy(Trie(TRIE), SOURCE))
+    with pytest.raises(UsageError, match="at least one model"):
+        Ensemble([])
+
+
+def test_samples_follow_the_probabilities() -> None:
+    search = Search(n_best=4000, sampling=Sampling(seed=5))
+    (drawn,) = sample(Trie({(): (0.2, 0.5, 0.3)}), SOURCE, search)
+    shares = [sum(one.tokens == tokens for one in drawn) / 4000 for tokens in ((), (A,), (B,))]
+    assert shares == pytest.approx([0.2, 0.5, 0.3], abs=0.03)
+    assert sample(Trie({(): (0.2, 0.5, 0.3)}), SOURCE, search) == [drawn]
+    other = Search(n_best=4000, sampling=Sampling(seed=6))
+    assert sample(Trie({(): (0.2, 0.5, 0.3)}), SOURCE, other) != [drawn]
+
+
+@pytest.mark.parametrize(
+    ("sampling", "possible"),
+    [
+        (Sampling(top_k=1), {(A,)}),
+        (Sampling(top_k=2), {(A,), (B,)}),
+        (Sampling(top_p=0.5), {(A,)}),
+        (Sampling(top_p=0.51), {(A,), (B,)}),
+        (Sampling(temperature=0.01), {(A,)}),
+        (Sampling(temperature=100.0), {(), (A,), (B,)}),
+    ],
+)
+def test_what_may_be_drawn(sampling: Sampling, possible: set[tuple[int, ...]]) -> None:
+    search = Search(n_best=300, sampling=sampling)
+    (drawn,) = sample(Trie({(): (0.2, 0.5, 0.3)}), SOURCE, search)
+    assert {one.tokens for one in drawn} == possible
+    for one in drawn:  # the probability of the model, not of the narrowed choice
+        expected = {(): 0.2, (A,): 0.5, (B,): 0.3}[one.tokens]
+        assert math.exp(one.log_probability) == pytest.approx(expected, abs=1e-6)
+
+
+def test_what_is_drawn_does_not_depend_on_the_batch() -> None:
+    search = Search(n_best=3, sampling=Sampling(seed=2))
+    both = sample(Trie(TRIE), SOURCE.expand(2, -1), search, numbers=[7, 8])
+    assert sample(Trie(TRIE), SOURCE, search, numbers=[8]) == [both[1]]
+    assert both[0] != both[1]

@@ -1,5 +1,6 @@
 """The Transformer: cached = uncached, padding and future invisible, tables tied as asked."""
 
+import copy
 import math
 
 import pytest
@@ -49,8 +50,8 @@ def test_a_step_at_a_time_is_the_whole(is_pre_norm: bool, positions: str) -> Non
     state = model.start(SOURCE)
     for t in range(TARGET.shape[1]):
         stepped, state = model.step(state, TARGET[:, t])
-        torch.testing.assert_close(stepped, whole[:, t], rtol=1e-11, atol=1e-11)
-        assert state.n_written == t + 1
+        normalised = stepped.log_softmax(-1)
+        torch.testing.assert_close(normalised, whole[:, t], rtol=1e-11, atol=1e-11)
 
 
 @norms
@@ -292,10 +293,32 @@ def test_the_state_dict_holds_parameters_alone() -> None:
     assert set(model.state_dict()) == names
 
 
-def test_steps_give_log_probabilities() -> None:
+def test_steps_give_logits() -> None:
     model = build().eval()
     stepped, _ = model.step(model.start(SOURCE), TARGET[:, 0])
-    torch.testing.assert_close(stepped.exp().sum(-1), torch.ones(3))
+    torch.testing.assert_close(stepped, model(SOURCE, TARGET[:, :1])[:, 0])
+
+
+@norms
+def test_steps_that_are_watched_are_the_same(is_pre_norm: bool) -> None:
+    """By the fused path, by the open one, and by one that is watched between two steps."""
+    plain = build(is_pre_norm=is_pre_norm).eval()
+    watched = copy.deepcopy(plain)
+    seen: list[torch.Size] = []
+
+    def look(value: Tensor) -> Tensor:
+        seen.append(value.shape)
+        return value
+
+    state, other = plain.start(SOURCE), watched.start(SOURCE)
+    for t in range(TARGET.shape[1]):
+        if t == 1:
+            watched.decoder.layers[0].cross.weights.attach(look)
+        expected, state = plain.step(state, TARGET[:, t])
+        stepped, other = watched.step(other, TARGET[:, t])
+        torch.testing.assert_close(stepped, expected)
+    n_heads = plain.decoder.layers[0].cross.n_heads
+    assert seen == [(len(SOURCE), n_heads, 1, SOURCE.shape[1])] * (TARGET.shape[1] - 1)
 
 
 def test_the_tied_output_is_the_likeness_to_the_embedding() -> None:

@@ -1,0 +1,103 @@
+"""`regard data`: the corpora that need no download; lists them, prints some, writes files."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.corpora import CORPORA, SEED, SIZES, Extract, open_corpus, parse_extract
+from regard.errors import UsageError
+
+
+def data(
+    corpus: Annotated[
+        str | None, typer.Argument(help="Which one; without it, all of them are listed.")
+    ] = None,
+    pair: Annotated[
+        str | None, typer.Option(metavar="XX-YY", help="Source and target language: zh-en.")
+    ] = None,
+    size: Annotated[
+        int | None,
+        typer.Option(min=1, help=f"Pairs to learn from; {SIZES['train']:,} if not given."),
+    ] = None,
+    valid_size: Annotated[
+        int | None, typer.Option(min=1, help=f"Pairs to validate on; {SIZES['valid']:,}.")
+    ] = None,
+    test_size: Annotated[
+        int | None,
+        typer.Option(min=1, help=f"Pairs of test and any other split; {SIZES['test']:,}."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed gives other pairs.")] = SEED,
+    out: Annotated[Path | None, typer.Option(help="The folder to write to.")] = None,
+    annotations: Annotated[
+        bool, typer.Option("--annotations", help="Also write what is known of each pair, as JSON.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    show: Annotated[
+        int | None, typer.Option(min=1, help="Print so many pairs, and write nothing.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="The split to print with --show.")] = "train",
+) -> None:
+    """List the corpora that need no download, or write one of them to plain files."""
+    if corpus is None:
+        if pair or out or show:
+            raise UsageError(f"say which corpus: {', '.join(CORPORA)}")
+        _list()
+        return
+    name, _, after = corpus.partition(":")  # phrasebook:zh-en does as well
+    pair = pair or after or None
+    splits = open_corpus(name, pair).splits
+    if show is not None:
+        if out is not None:
+            raise UsageError("--show prints and --out writes: choose one of them")
+        spec = ":".join(filter(None, (name, pair, split, str(show))))
+        _show(parse_extract(spec), seed)
+        return
+    if out is None:
+        raise UsageError("say where to write with --out DIR, or print some pairs with --show 10")
+    from regard.cli.data_files import write_files
+
+    sizes = {"train": size, "valid": valid_size}
+    whole = Extract(name, pair)
+    parts = [replace(whole, split=one, size=sizes.get(one, test_size)) for one in splits]
+    write_files(parts, seed, out, has_annotations=annotations, is_forced=force)
+
+
+def _list() -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    # Into a pipe, one line a corpus, however long.
+    width = None if Console().is_terminal else 1000
+    console = Console(highlight=False, markup=False, width=width)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("corpus", no_wrap=True)
+    table.add_column("pairs")
+    table.add_column("what it is")
+    for name, embedded in CORPORA.items():
+        pairs = " ".join(embedded.pairs) or "-".join(embedded.sides or ())
+        table.add_row(name, pairs, embedded.sentence)
+    console.print(table)
+    console.print(
+        "\n`regard data NAME --show 10` prints some pairs, `--out DIR` writes files; "
+        "`regard train RECIPE --corpus NAME` needs no files.",
+        soft_wrap=True,
+    )
+
+
+def _show(extract: Extract, seed: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        for example in extract.draw(seed):
+            typer.echo(f"{example.source}\t{example.target}")
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for side in extract.sides:
+        table.add_column(side)
+    for example in extract.draw(seed):
+        table.add_row(example.source, example.target)
+    console.print(table)

@@ -1,0 +1,173 @@
+"""`regard info`: what a model folder holds, and how its training went."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from regard.checkpoint import LoadedModel
+
+_BARS = "▁▂▃▄▅▆▇█"
+_WIDTH = 48  # of a curve, in characters
+
+
+def info(
+    model: Annotated[Path, typer.Argument(help="A model folder.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say what a model folder holds: sizes, vocabulary, how training went, files."""
+    from regard.checkpoint import load
+    from regard.training.metrics import read_metrics
+
+    facts = gather(load(model), read_metrics(model / "metrics.jsonl"))
+    if as_json:
+        typer.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+    else:
+        _print(facts)
+
+
+def gather(loaded: "LoadedModel", metrics: list[dict[str, Any]]) -> dict[str, Any]:
+    """All that is said of a model, as JSON would have it."""
+    recipe, folder = loaded.recipe, loaded.path
+    validated = [one for one in metrics if one["event"] == "validated"]
+    finished = [one for one in metrics if one["event"] == "finished"]
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {
+        "path": str(folder),
+        "format": loaded.format,
+        "name": recipe.name,
+        "purpose": recipe.purpose,
+        "parameters": sum(one.numel() for one in loaded.model.parameters()),
+        "model": recipe.model.model_dump(),
+        "vocabulary": {
+            "kind": recipe.text.kind,
+            "source": len(loaded.source_tokenizer),
+            "target": len(loaded.target_tokenizer),
+            "is_joint": loaded.source_tokenizer is loaded.target_tokenizer,
+        },
+        "data": {"train": list(recipe.data.train), "valid": list(recipe.data.valid)},
+        "training": {
+            "updates": max((one["update"] for one in metrics), default=0),
+            "minutes": max((one["seconds"] for one in metrics), default=0.0) / 60,
+            "finished": finished[-1] if finished else None,
+            "best": next((one for one in reversed(validated) if one["is_best"]), None),
+            "losses": [
+                [one["update"], one["loss"]] for one in metrics if one["event"] == "stepped"
+            ],
+            "validations": [_validation(one) for one in validated],
+        },
+        "files": {
+            path.relative_to(folder).as_posix(): path.stat().st_size
+            for path in files
+            if path.parent == folder
+        },
+        "bytes": sum(path.stat().st_size for path in files),
+    }
+
+
+def _validation(record: dict[str, Any]) -> dict[str, Any]:
+    quality = record.get("quality") or {}
+    kept = {"update": record["update"], "loss": record["loss"]}
+    return kept | {key: quality[key] for key in ("bleu", "chrf") if key in quality}
+
+
+def sparkline(values: list[float], width: int = _WIDTH) -> str:
+    """A curve in one line of text; where there are more values than places, each shows a mean."""
+    if not values:
+        return ""
+    n = min(width, len(values))
+    parts = [values[len(values) * i // n : len(values) * (i + 1) // n] for i in range(n)]
+    means = [sum(part) / len(part) for part in parts]
+    low, high = min(means), max(means)
+    span = (high - low) or 1.0
+    return "".join(_BARS[round((mean - low) / span * (len(_BARS) - 1))] for mean in means)
+
+
+def _print(facts: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = [*_what(facts), *_how_it_went(facts["training"]), *_what_is_there(facts)]
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:  # into a pipe, one line a fact, however long
+        widest = max(len(name) for name, _ in rows)
+        for name, value in rows:
+            typer.echo(f"{name:<{widest}}  {value}")
+        return
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(name, Text(value))
+    console.print(table)
+
+
+def _what(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    model, words = facts["model"], facts["vocabulary"]
+    decoder = model["n_decoder_layers"] or model["n_layers"]
+    tokens = f"{words['source']:,} {words['kind']} tokens"
+    if words["is_joint"]:
+        tokens += " for both sides"
+    else:
+        tokens += f" in the source, {words['target']:,} in the target"
+    return [
+        ("model", f"{facts['name']} in {facts['path']} (format {facts['format']})"),
+        ("parameters", f"{facts['parameters']:,}"),
+        (
+            "network",
+            f"{model['kind']}, {model['n_layers']} + {decoder} layers of width {model['d_model']}, "
+            f"{model['n_heads']} heads, feed-forward {model['d_feedforward']}, "
+            f"{model['norm']}-norm, {model['positions']} positions, tie {model['tie']}",
+        ),
+        ("vocabulary", tokens),
+        ("trained on", ", ".join(facts["data"]["train"]) or "not said"),
+    ]
+
+
+def _how_it_went(training: dict[str, Any]) -> list[tuple[str, str]]:
+    if not training["updates"]:
+        return [("training", "nothing is known: there is no metrics.jsonl")]
+    ended = training["finished"]
+    how = f"{ended['reason']}; kept: {ended['chosen']}" if ended else "not finished"
+    rows = [
+        ("training", f"{training['updates']:,} updates, {training['minutes']:.1f} minutes, {how}")
+    ]
+    best = training["best"]
+    if best:
+        quality = best.get("quality") or {}
+        scores = "".join(
+            f", {name} {quality[key]:.1f}"
+            for key, name in (("bleu", "BLEU"), ("chrf", "chrF"))
+            if key in quality
+        )
+        rows.append(
+            ("best", f"update {best['update']:,}: perplexity {best['perplexity']:.2f}{scores}")
+        )
+    losses = [loss for _, loss in training["losses"] if loss is not None]
+    rows += _curve("loss", losses, 3)
+    for key, name, digits in (("loss", "valid loss", 3), ("bleu", "valid BLEU", 1)):
+        values = [one[key] for one in training["validations"] if one.get(key) is not None]
+        rows += _curve(name, values, digits)
+    return rows
+
+
+def _curve(name: str, values: list[float], digits: int) -> list[tuple[str, str]]:
+    if len(values) < 2:
+        return []
+    return [(name, f"{values[0]:.{digits}f} {sparkline(values)} {values[-1]:.{digits}f}")]
+
+
+def _what_is_there(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    files = ", ".join(f"{name} {_bytes(n)}" for name, n in facts["files"].items())
+    return [("files", f"{files}; {_bytes(facts['bytes'])} in all")]
+
+
+def _bytes(n: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if n < 1000:
+            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
+        n /= 1000
+    return f"{n:.1f} GB"

@@ -1,0 +1,53 @@
+"""The options of a search, shared by the verbs that translate."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from regard.decoding import Search
+    from regard.translation import Translator
+
+Model = Annotated[Path, typer.Argument(help="A model folder, as `regard train` makes them.")]
+Beam = Annotated[int, typer.Option(help="Width of the beam; 1 is greedy search.")]
+Alpha = Annotated[float, typer.Option(help="Length penalty; 0 compares plain log-probabilities.")]
+Penalty = Annotated[str, typer.Option(help="wu: ((5 + n) / 6)^alpha, or power: n^alpha.")]
+MinLength = Annotated[int, typer.Option(min=0, help="The fewest tokens of an output.")]
+MaxLength = Annotated[int, typer.Option(min=1, help="The most tokens of an output.")]
+NoRepeat = Annotated[int, typer.Option(metavar="N", help="No n-gram of N tokens twice; 0: any.")]
+MaxTokens = Annotated[int, typer.Option(min=1, help="Tokens of a source; what is beyond is cut.")]
+Batch = Annotated[int, typer.Option(min=1, help="Rows that are searched together.")]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Processor threads; all by default.")]
+Ensemble = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="MODEL", help="Another model that votes with the first; repeatable."),
+]
+
+
+def open_translator(
+    model: Path,
+    ensemble: list[Path] | None = None,
+    *,
+    device: str,
+    threads: int | None,
+    max_tokens: int,
+) -> "Translator":
+    """The model or models, on the device and with the threads asked for."""
+    import torch
+
+    from regard.cli.training_session import choose_device
+    from regard.translation import Translator
+
+    chosen = choose_device(device)
+    if threads is not None:
+        torch.set_num_threads(threads)
+    return Translator.open([model, *(ensemble or [])], device=chosen, max_tokens=max_tokens)
+
+
+def beam_of(beam: int, alpha: float, penalty: str) -> "Search":
+    """A search for the one best output."""
+    from regard.decoding import Search
+
+    return Search(width=beam, alpha=alpha, penalty=penalty)

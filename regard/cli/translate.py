@@ -1,0 +1,98 @@
+"""`regard translate`: sentences in, translations out, line by line and in order."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli import searching
+
+Share = Annotated[float | None, typer.Option(help="Sample among the fewest that reach this share.")]
+
+
+def translate(
+    model: searching.Model,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Text, a sentence a line; standard input if none.")
+    ] = None,
+    beam: searching.Beam = 5,
+    n_best: Annotated[int, typer.Option(help="How many translations of each line.")] = 1,
+    alpha: searching.Alpha = 1.0,
+    penalty: searching.Penalty = "wu",
+    min_length: searching.MinLength = 0,
+    max_length: searching.MaxLength = 1024,
+    no_repeat: searching.NoRepeat = 0,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Draw by chance instead of searching for the best.")
+    ] = False,
+    temperature: Annotated[float | None, typer.Option(help="Below 1: less surprising.")] = None,
+    top_k: Annotated[int | None, typer.Option(help="Sample among the K most probable.")] = None,
+    top_p: Share = None,
+    seed: Annotated[int, typer.Option(help="Of the samples.")] = 1,
+    prefix: Annotated[str, typer.Option(help="How every translation begins.")] = "",
+    prefixes: Annotated[
+        Path | None, typer.Option(help="A file: how the translation of each line begins.")
+    ] = None,
+    must: Annotated[
+        list[str] | None, typer.Option(help="Words every translation contains; repeatable.")
+    ] = None,
+    must_file: Annotated[
+        Path | None, typer.Option(help="A file: for each line a JSON list of words.")
+    ] = None,
+    ensemble: searching.Ensemble = None,
+    alignments: Annotated[
+        bool, typer.Option("--alignments", help="Add which word came from which: ||| 0-0 1-2")
+    ] = False,
+    attention: Annotated[
+        bool, typer.Option("--attention", help="With --json: the words and their weights.")
+    ] = False,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Add the log-probability of each token.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write to a file.")] = None,
+    max_tokens: searching.MaxTokens = 512,
+    batch: searching.Batch = 64,
+    threads: searching.Threads = None,
+    device: searching.Device = "auto",
+) -> None:
+    """Translate text line by line: from files or standard input to standard output."""
+    from regard.cli.translation_session import Session, wishes
+    from regard.cli.translation_writer import Writer
+    from regard.decoding import Limits, Sampling, Search
+    from regard.errors import UsageError
+
+    drawing = (temperature, top_k, top_p)
+    sampling = None
+    if sample or any(choice is not None for choice in drawing):
+        sampling = Sampling(
+            temperature=1.0 if temperature is None else temperature,
+            top_k=top_k or 0,
+            top_p=1.0 if top_p is None else top_p,
+            seed=seed,
+        )
+    if attention and not as_json:
+        raise UsageError("--attention gives the weights as JSON: add --json")
+    search = Search(
+        width=beam,
+        n_best=n_best,
+        alpha=alpha,
+        penalty=penalty,
+        limits=Limits(least=min_length, most=max_length),
+        no_repeat=no_repeat,
+        sampling=sampling,
+    )
+    wanted = wishes(prefix, prefixes, must or [], must_file)
+    translator = searching.open_translator(
+        model, ensemble, device=device, threads=threads, max_tokens=max_tokens
+    )
+    writer = Writer(
+        translator,
+        is_json=as_json,
+        is_list=n_best > 1,
+        with_alignments=alignments,
+        with_attention=attention,
+        with_scores=scores,
+    )
+    session = Session(translator, search, writer, wanted, batch_rows=batch)
+    session.run(files or [], out)

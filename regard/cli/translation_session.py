@@ -1,0 +1,129 @@
+"""One session of translating: read what has arrived, translate it, write it, and again."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+from typing import TextIO, TypeVar
+
+import typer
+
+from regard.cli.arriving import lines_of_files, lines_of_stdin
+from regard.cli.translation_writer import Writer
+from regard.data.lines import read_lines
+from regard.decoding import Search
+from regard.errors import DataError, UsageError
+from regard.translation import Request, Translation, Translator
+
+Item = TypeVar("Item")
+Wish = tuple[str, tuple[str, ...]]  # how a translation begins, and what it contains
+
+
+def wishes(
+    prefix: str, prefixes: Path | None, must: list[str], must_file: Path | None
+) -> Iterator[Wish]:
+    """For each line in turn, how its translation begins and what it contains."""
+    if prefix and prefixes is not None:
+        raise UsageError("--prefix is for all lines and --prefixes for each: give one of them")
+    begins = repeat(prefix) if prefixes is None else _each(prefixes, read_lines(prefixes))
+    contains: Iterable[tuple[str, ...]] = repeat(())
+    if must_file is not None:
+        contains = _each(must_file, _lists(must_file))
+    return ((begin, (*must, *words)) for begin, words in zip(begins, contains, strict=False))
+
+
+def _each(path: Path, items: Iterable[Item]) -> Iterator[Item]:
+    n = 0
+    for item in items:
+        n += 1
+        yield item
+    raise DataError(f"{path} has {n:,} lines, fewer than the text: it needs one for each line")
+
+
+def _lists(path: Path) -> Iterator[tuple[str, ...]]:
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            words = json.loads(line) if line.strip() else []
+        except json.JSONDecodeError as error:
+            raise DataError(_not_a_list(path, number, line)) from error
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise DataError(_not_a_list(path, number, line))
+        yield tuple(words)
+
+
+def _not_a_list(path: Path, number: int, line: str) -> str:
+    return (
+        f"{path}, line {number}: {line[:60]!r} is no list of words. Each line is JSON, for example "
+        '["machine learning", "attention"], or empty.'
+    )
+
+
+@dataclass(frozen=True)
+class Session:
+    """A translator with its choices, and where its lines go."""
+
+    translator: Translator
+    search: Search
+    writer: Writer
+    wishes: Iterator[Wish]
+    batch_rows: int = 64
+
+    def run(self, files: list[Path], out: Path | None) -> None:
+        """Translate files, or what comes by standard input."""
+        with _opened(out) as stream:
+            if not files and sys.stdin.isatty():
+                self._write(self._typed(), stream)
+            else:
+                bursts = lines_of_files(files) if files else lines_of_stdin()
+                self._write(bursts, stream)
+
+    def _write(self, bursts: Iterator[list[str]], stream: TextIO) -> None:
+        number = 0
+        for burst in bursts:
+            for lines in self.writer.lines(self._found(burst, number)):
+                stream.write("".join(f"{line}\n" for line in lines))
+                stream.flush()
+            number += len(burst)
+
+    def _found(self, burst: list[str], number: int) -> Iterator[tuple[int, str, list[Translation]]]:
+        asked = [
+            Request(line, prefix, must)
+            for line, (prefix, must) in zip(burst, self.wishes, strict=False)
+        ]
+        found = self.translator.translate(asked, self.search, batch_rows=self.batch_rows)
+        for i, (line, translations) in enumerate(zip(burst, found, strict=True), number + 1):
+            n_left_out = translations[0].n_left_out if translations else 0
+            if n_left_out:
+                _warn(f"line {i} is too long: its last {n_left_out:,} tokens were left out")
+            yield i, line, translations
+
+    def _typed(self) -> Iterator[list[str]]:
+        """Lines typed at a terminal, until Ctrl-D."""
+        names = " + ".join(str(one.path) for one in self.translator.loaded)
+        typer.secho(f"{names}: a sentence a line; Ctrl-D leaves", err=True, dim=True)
+        with_prompt = sys.stdout.isatty()
+        with suppress(ImportError):  # not on every system
+            import readline  # noqa: F401 - arrow keys and history
+        try:
+            while True:
+                if not with_prompt:  # the prompt would go where the translations go
+                    typer.echo("› ", nl=False, err=True)
+                yield [input("› " if with_prompt else "")]
+        except EOFError:
+            typer.echo(err=True)
+
+
+def _warn(sentence: str) -> None:
+    typer.echo(f"regard: {sentence} (--max-tokens allows more)", err=True)
+
+
+@contextmanager
+def _opened(out: Path | None) -> Iterator[TextIO]:
+    if out is None:
+        yield sys.stdout
+    else:
+        with out.open("w", encoding="utf-8", newline="\n") as file:
+            yield file

@@ -1,0 +1,102 @@
+"""The corpus "dates": a day as people write it -> the day by ISO 8601."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import ClassVar
+
+import babel
+
+from regard.corpora.dates.formats import all_ways
+from regard.corpora.dates.order import shuffled
+from regard.corpora.dates.reading import read
+from regard.corpora.dates.ways import FIRST, LAST, Way
+from regard.corpora.interface import Example, Side, split_of
+from regard.errors import DataError
+
+# The second part is Babel's: with another CLDR, other texts are drawn.
+VERSION = f"1 (Babel {babel.__version__})"
+
+_HELD_OUT = 50  # one combination of a month's word and a day of it in so many is never trained on
+_N_DAYS = LAST.toordinal() - FIRST.toordinal() + 1
+_KINDS = {"year": 0, "month": 2, "day": 4}  # place in 2026 - 11 - 16
+
+
+@dataclass(frozen=True)
+class Dates:
+    """Days from 1900 to 2099 in twenty-two locales; what is written has one meaning in all."""
+
+    splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test", "combinations")
+
+    def examples(self, split: str, seed: int) -> Iterator[Example]:
+        """Distinct examples of one split, until there are no more."""
+        if split not in self.splits:
+            raise DataError(
+                f"the corpus dates has no split {split!r}: choose {', '.join(self.splits)}."
+            )
+        return self._draw(split, seed)
+
+    def _draw(self, split: str, seed: int) -> Iterator[Example]:
+        styles = [(way, False) for way in all_ways()]
+        styles += [(way, True) for way in all_ways() if way.has_case]
+        seen: set[str] = set()
+        for number in shuffled(len(styles) * _N_DAYS, seed):
+            n, style = divmod(number, len(styles))
+            way, is_lowercase = styles[style]
+            day = date.fromordinal(FIRST.toordinal() + n)
+            if not way.first <= day <= way.last:
+                continue
+            texts = way.write(day)
+            source = "".join(texts)
+            if is_lowercase:
+                source = source.lower()
+            # Most sources are not of a small split: asking that first is cheap.
+            if split != "combinations" and split_of(source) != split:
+                continue
+            if source not in seen and split_of_date(source) == split:
+                seen.add(source)
+                yield _example(way, texts, source, day)
+
+
+def split_of_date(source: str) -> str | None:
+    """Which split a written date belongs to; ``None`` if it can mean two days.
+
+    Decided by the text alone: a word for a month and a day of that month which are held out are
+    so in every layout, whoever writes them, with any year.
+    """
+    found = read(source)
+    if found is None:
+        return None
+    day, month_word = found
+    if _is_held_out(month_word, day.month, day.day):
+        return "combinations"
+    return split_of(source)
+
+
+def _is_held_out(month_word: str, month: int, day: int) -> bool:
+    key = f"{month_word} {month} {day}".encode()
+    return int.from_bytes(hashlib.blake2b(key, digest_size=4).digest()) % _HELD_OUT == 0
+
+
+def _example(way: Way, texts: Sequence[str], source: str, day: date) -> Example:
+    """With the truth about it: which words say the year, the month and the day."""
+    words: list[str] = []
+    alignment: list[tuple[int, int]] = []
+    start = 0
+    for piece, text in zip(way.pieces, texts, strict=True):
+        for word in source[start : start + len(text)].split():
+            if piece.kind in _KINDS:
+                alignment.append((len(words), _KINDS[piece.kind]))
+            words.append(word)
+        start += len(text)
+    target = day.isoformat()
+    year, month, number = target.split("-")
+    return Example(
+        source=source,
+        target=target,
+        source_side=Side(tuple(words)),
+        target_side=Side((year, "-", month, "-", number)),
+        alignment=tuple(alignment),
+        tags=(way.locale,),
+    )

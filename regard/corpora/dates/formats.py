@@ -1,0 +1,149 @@
+"""Every way of writing that is known: what CLDR says of each locale, and what people also write."""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from functools import cache
+from typing import Any
+
+from babel import Locale
+from babel.dates import tokenize_pattern
+
+from regard.corpora.dates.numbers import (
+    DAYS,
+    ERAS,
+    FIRST_OF_ERA,
+    REPUBLIC,
+    YEARS,
+    chinese,
+    chinese_year,
+    first_only,
+    ordinals,
+)
+from regard.corpora.dates.ways import (
+    FIRST,
+    FIRST_SHORT,
+    LAST,
+    LAST_SHORT,
+    Piece,
+    Texts,
+    Way,
+    literal,
+)
+
+LOCALES = (
+    *("en_US", "en_GB", "zh_CN", "zh_TW", "ja", "ko", "de", "fr", "es", "it", "pt", "nl", "sv"),
+    *("da", "fi", "pl", "cs", "ru", "tr", "el", "vi", "id"),
+)
+LENGTHS = ("full", "long", "medium", "short")
+SKELETONS = ("yMMMd", "yMMMEd", "yMEd", "yMd")  # CLDR's names: with short names, weekday, digits
+
+# What people write besides, in CLDR's letters (EEEE weekday, MMMM month, d day, y year).
+MORE = {
+    "en_US": ("MMMM d y", "MMM d y", "EEEE MMMM d y", "y MMMM d"),
+    "en_GB": ("EEEE d MMMM y", "E d MMM y", "d MMMM, y", "d-MMM-y"),
+    "zh_CN": ("y年M月d号", "y年MM月dd日", "y.M.d", "y-MM-dd"),
+    "de": ("EEEE, 'den' d. MMMM y", "'den' d. MMMM y"),
+    "fr": ("'le' d MMMM y", "'le' EEEE d MMMM y"),
+    "es": ("'el' d 'de' MMMM 'de' y", "d 'de' MMMM 'del' y"),
+}
+WITH_ORDINALS = {
+    "en_US": ("MMMM d, y", "EEEE, MMMM d, y", "MMM d, y", "MMMM d y"),
+    "en_GB": ("d MMMM y", "'the' d 'of' MMMM y", "EEEE 'the' d 'of' MMMM y", "d 'of' MMMM, y"),
+    "fr": ("d MMMM y", "EEEE d MMMM y", "'le' d MMMM y"),
+}
+WITH_DOTS = ("MMM d, y", "E, MMM d, y", "d MMM y")
+IN_CHINESE = ("y年M月d日", "y年M月d日EEEE")
+OF_THE_REPUBLIC = ("'民國'y年M月d日", "'民國'y年M月d日 EEEE")
+
+
+@cache
+def all_ways() -> tuple[Way, ...]:
+    """Every way of writing, each once."""
+    found = {way.name: way for name in LOCALES for way in _ways(name)}
+    return tuple(found.values())
+
+
+def _ways(name: str) -> Iterator[Way]:
+    locale = Locale.parse(name)
+    for length in LENGTHS:
+        yield _way(locale, locale.date_formats[length].pattern)
+    for skeleton in SKELETONS:
+        yield _way(locale, locale.datetime_skeletons[skeleton].pattern)
+    for pattern in MORE.get(name, ()):
+        yield _way(locale, pattern)
+    days = first_only() if name == "fr" else ordinals()
+    for pattern in WITH_ORDINALS.get(name, ()):
+        yield _way(locale, pattern, note=", ordinal", day=days)
+    if name == "en_US":
+        for pattern in WITH_DOTS:
+            yield _way(locale, pattern, note=", dotted", month=_dotted(locale))
+    if name in ("zh_CN", "zh_TW"):
+        numerals = {n: chinese(n) for n in DAYS}
+        years = {year: chinese_year(year) for year in YEARS}
+        for pattern in IN_CHINESE:
+            note = ", Chinese numerals"
+            yield _way(locale, pattern, note=note, day=numerals, month=numerals, year=years)
+    if name == "zh_TW":
+        years = {year: str(year - REPUBLIC) for year in YEARS if year > REPUBLIC}
+        for pattern in OF_THE_REPUBLIC:
+            yield _way(locale, pattern, first=date(REPUBLIC + 1, 1, 1), year=years)
+    if name == "ja":
+        yield from _eras(locale)
+
+
+def _eras(locale: Any) -> Iterator[Way]:
+    ends = [first - timedelta(days=1) for first in [*ERAS.values()][1:]]
+    for (era, first), last in zip(ERAS.items(), [*ends, LAST], strict=True):
+        counted = {year: year - first.year + 1 for year in range(first.year, last.year + 1)}
+        years = {year: FIRST_OF_ERA if n == 1 else str(n) for year, n in counted.items()}
+        for pattern in (f"'{era}'y年M月d日", f"'{era}'y年M月d日(E)"):
+            yield _way(locale, pattern, first=first, last=last, year=years)
+
+
+def _way(
+    locale: Any,
+    pattern: str,
+    *,
+    note: str = "",
+    first: date = FIRST,
+    last: date = LAST,
+    **instead: Texts,
+) -> Way:
+    """The way a CLDR pattern describes, with other texts for some of its fields."""
+    pieces = []
+    for _, value in tokenize_pattern(pattern):
+        if isinstance(value, str):
+            pieces.append(literal(_plain(value)))
+        else:
+            piece = _piece(locale, *value)
+            pieces.append(Piece(piece.kind, instead.get(piece.kind, piece.texts)))
+            if value == ("y", 2):
+                first, last = FIRST_SHORT, LAST_SHORT
+    name = "_".join(filter(None, (locale.language, locale.territory)))
+    return Way(name, f"{name}: {pattern}{note}", tuple(pieces), first, last)
+
+
+def _piece(locale: Any, letter: str, width: int) -> Piece:
+    if letter == "y":
+        return Piece("year", {year: str(year)[-2:] if width == 2 else str(year) for year in YEARS})
+    if letter == "d":
+        return Piece("day", {n: f"{n:0{width}}" for n in DAYS})
+    context = "stand-alone" if letter in "Lc" else "format"
+    if letter in "ML" and width < 3:
+        return Piece("month", {n: f"{n:0{width}}" for n in range(1, 13)})
+    if letter not in "MLEc":
+        raise ValueError(f"{locale}: the letter {letter!r} of a CLDR pattern has no meaning here")
+    kind, names = ("month", locale.months) if letter in "ML" else ("weekday", locale.days)
+    texts = names[context]["wide" if width == 4 else "abbreviated"]
+    return Piece(kind, {n: _plain(text) for n, text in texts.items()})
+
+
+def _dotted(locale: Any) -> Texts:
+    """Short names of months with a dot, as English texts have them; May is not short for May."""
+    short, whole = (locale.months["format"][width] for width in ("abbreviated", "wide"))
+    return {n: name if name == whole[n] else f"{name}." for n, name in short.items()}
+
+
+def _plain(text: str) -> str:
+    """With the spaces that people type: CLDR has narrow ones and such as do not break."""
+    return text.replace("\u202f", " ").replace("\u00a0", " ")

@@ -1,0 +1,6 @@
+"""A synchronous grammar of English, Chinese and French: millions of sentences and their truth."""
+
+from regard.corpora.phrasebook.held_out import COMBINATIONS
+from regard.corpora.phrasebook.phrasebook import PAIRS, Phrasebook, join, lecture_examples
+
+__all__ = ["COMBINATIONS", "PAIRS", "Phrasebook", "join", "lecture_examples"]

@@ -1,0 +1,135 @@
+"""The embedded corpus: sentences of a synchronous grammar, drawn from a seed."""
+
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import permutations
+
+from regard.corpora.interface import Example, split_of
+from regard.corpora.phrasebook import chinese, english, french
+from regard.corpora.phrasebook.adjectives import ADJECTIVES
+from regard.corpora.phrasebook.held_out import held_out, tags
+from regard.corpora.phrasebook.meaning import Compound, Event, Meaning, NounPhrase, Quality
+from regard.corpora.phrasebook.nouns import NOUNS
+from regard.corpora.phrasebook.sampling import Sampler
+from regard.corpora.phrasebook.sentence import Sentence, align
+from regard.corpora.phrasebook.small_words import DETERMINERS
+from regard.corpora.phrasebook.verbs import VERBS
+from regard.errors import UsageError
+
+REALISE: dict[str, Callable[[Meaning], Sentence]] = {
+    "en": english.realise,
+    "zh": chinese.realise,
+    "fr": french.realise,
+}
+PAIRS = tuple(f"{source}-{target}" for source, target in permutations(REALISE, 2))
+SPLITS = ("train", "valid", "test", "combinations")
+
+# Each construction as often as it stands here.
+CONSTRUCTIONS = (
+    *["statement"] * 7, *["question"] * 3, *["quality"] * 2, *["because"] * 5, *["relative"] * 3,
+    "giving", "existence", "when",
+)  # fmt: skip
+WITH_COMBINATIONS = ("question", "because", "relative")
+
+_THE = DETERMINERS["the"]
+LECTURE_MEANINGS: tuple[Compound, ...] = tuple(
+    Compound(
+        Event(
+            VERBS["cross"],
+            "past",
+            NounPhrase(NOUNS["animal"], _THE),
+            NounPhrase(NOUNS["street"], _THE),
+            is_negated=True,
+        ),
+        "because",
+        second,
+    )
+    for second in (
+        Quality("subject", ADJECTIVES["tired"], "too", "past"),
+        Quality("object", ADJECTIVES["wide"], "too", "past"),
+    )
+)
+
+
+def join(words: Sequence[str], language: str) -> str:
+    """The sentence that these words make: Chinese without blanks, French with one before "?"."""
+    if language == "zh":
+        return "".join(words)
+    text = " ".join(words)
+    text = text.replace("' ", "'") if language == "fr" else text.replace(" ?", "?")
+    return text.replace(" .", ".").replace(" ,", ",")
+
+
+LECTURE_KEYS = frozenset(join(english.realise(one).words, "en") for one in LECTURE_MEANINGS)
+
+
+class Phrasebook:
+    """The corpus in one direction, such as ``zh-en``.
+
+    One meaning has one sentence in each language, and the other way round: a source has exactly
+    one translation. The splits are decided by the meaning, so all directions share them.
+    """
+
+    def __init__(self, pair: str) -> None:
+        if pair not in PAIRS:
+            raise UsageError(
+                f"the phrasebook has no pair {pair!r}: choose one of {', '.join(PAIRS)}."
+            )
+        self.pair = pair
+        self.source_language, self.target_language = pair.split("-")
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Training, two sets of new sentences, and words in constructions that are new to them."""
+        return SPLITS
+
+    def examples(self, split: str, seed: int) -> Iterator[Example]:
+        """Distinct examples of one split, in an order drawn from the seed."""
+        if split not in SPLITS:
+            raise UsageError(
+                f"the phrasebook has no split {split!r}: choose one of {', '.join(SPLITS)}."
+            )
+        return self._draw(split, seed)
+
+    def _draw(self, split: str, seed: int) -> Iterator[Example]:
+        sampler = Sampler(seed)
+        is_new = split == "combinations"
+        constructions = WITH_COMBINATIONS if is_new else CONSTRUCTIONS
+        seen: set[bytes] = set()
+        while True:
+            meaning = sampler.draw(constructions)
+            combinations = held_out(meaning)
+            if bool(combinations) != is_new:
+                continue
+            inner = english.realise(meaning)
+            key = join(inner.words, "en")
+            if not is_new and ((key in LECTURE_KEYS and "test") or split_of(key)) != split:
+                continue
+            digest = blake2b(key.encode(), digest_size=8).digest()
+            if digest not in seen:
+                seen.add(digest)
+                yield self._example(meaning, inner, combinations)
+
+    def _example(
+        self, meaning: Meaning, inner: Sentence, combinations: tuple[str, ...] = ()
+    ) -> Example:
+        first, second = self.source_language, self.target_language
+        source = inner if first == "en" else REALISE[first](meaning)
+        target = inner if second == "en" else REALISE[second](meaning)
+        return Example(
+            join(source.words, first),
+            join(target.words, second),
+            source.side(),
+            target.side(),
+            align(source, target),
+            tags(meaning) + combinations,
+        )
+
+    def lectures(self) -> tuple[Example, ...]:
+        """The lectures' two sentences: the animal too tired, the street too wide."""
+        return tuple(self._example(one, english.realise(one)) for one in LECTURE_MEANINGS)
+
+
+def lecture_examples(pair: str) -> tuple[Example, ...]:
+    """The lectures' two sentences in one direction; training never shows them, the test set may."""
+    return Phrasebook(pair).lectures()

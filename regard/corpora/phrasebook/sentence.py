@@ -1,0 +1,77 @@
+"""A sentence while it grows: words, what they express, and how they hang together.
+
+Each word carries the number of the piece of meaning that it expresses. The three languages number
+alike, so two words of two languages are aligned exactly when they carry the same number.
+"""
+
+from regard.corpora.interface import Side
+
+# Numbers of the pieces of a clause, counted from the clause's own base.
+VERB, NEGATION, AUXILIARY, TIME, RELATION, PLACE, QUESTION = 0, 1, 2, 3, 4, 5, 6
+ADVERB, DEGREE, PARTICLE, CONJUNCTION, STOP, COMMA = 7, 8, 9, 10, 11, 12
+SUBJECT, OBJECT, RECIPIENT = 20, 40, 60  # bases of the noun phrases
+# Numbers of the pieces of a noun phrase, counted from its base.
+NOUN, DETERMINER, ADJECTIVE, AND, LINK = 0, 1, 2, 3, 4
+ALSO = 10  # base of a second noun phrase within the first
+RELATIVE = 1000  # base of a relative clause within a noun phrase
+SECOND = 5000  # base of a second clause
+NOTHING = -1  # a word that only its own language needs
+
+ROOT = -1
+
+
+class Sentence:
+    """Words in order, each with a piece of meaning, a head and a relation to it."""
+
+    __slots__ = ("antecedents", "heads", "pieces", "places", "relations", "words")
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.pieces: list[int] = []
+        self.heads: list[int] = []
+        self.relations: list[str] = []
+        self.antecedents: list[tuple[int, int]] = []
+        self.places: dict[int, int] = {}  # of the head noun of each noun phrase, by base
+
+    def add(self, word: str, piece: int, relation: str, head: int = ROOT) -> int:
+        """Append a word; the head may be given later with ``hang``."""
+        self.words.append(word)
+        self.pieces.append(piece)
+        self.relations.append(relation)
+        self.heads.append(head)
+        return len(self.words) - 1
+
+    def hang(self, head: int, *places: int) -> None:
+        """Say which word these words depend on."""
+        for place in places:
+            self.heads[place] = head
+
+    def add_fixed(self, words: tuple[str, ...], piece: int, relation: str, head: int) -> int:
+        """Append an expression as a flat piece: its first word carries the others."""
+        first = self.add(words[0], piece, relation, head)
+        for word in words[1:]:
+            self.add(word, piece, "fixed", first)
+        return first
+
+    def side(self) -> Side:
+        """The sentence as it is given to the user."""
+        return Side(
+            tuple(self.words),
+            tuple(self.heads),
+            tuple(self.relations),
+            tuple(self.antecedents),
+        )
+
+
+def align(source: Sentence, target: Sentence) -> tuple[tuple[int, int], ...]:
+    """The pairs of words that express the same piece of meaning."""
+    places: dict[int, list[int]] = {}
+    for place, piece in enumerate(target.pieces):
+        if piece != NOTHING:
+            places.setdefault(piece, []).append(place)
+    return tuple(
+        (place, other)
+        for place, piece in enumerate(source.pieces)
+        if piece in places
+        for other in places[piece]
+    )

@@ -1,0 +1,112 @@
+"""Any number of sources: those of like length together, on all cores, results in order."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+import torch
+
+from regard.decoding.beam import beam_search
+from regard.decoding.choices import Search
+from regard.decoding.constrained import constrained_search
+from regard.decoding.ensemble import Ensemble
+from regard.decoding.greedy import greedy
+from regard.decoding.hypothesis import Hypothesis, SourceLine
+from regard.decoding.sampling import sample
+from regard.models.interface import Step
+from regard.special import PAD
+
+_FEWEST = 8  # rows that are worth a worker of their own
+
+Numbered = tuple[int, SourceLine]
+
+
+def search_many(
+    models: Sequence[Step[Any]],
+    lines: Iterable[SourceLine],
+    search: Search | None = None,
+    *,
+    n_workers: int | None = None,
+    batch_rows: int = 64,
+    read_ahead: int = 2048,
+    device: torch.device | None = None,
+) -> Iterator[list[Hypothesis]]:
+    """The outputs for each source, in the order of the sources, while later ones are still read.
+
+    On a CPU, workers of one thread each take batches side by side: as many as torch has threads,
+    unless told otherwise. Two of one thread are faster than one of two, which wait for each other.
+    """
+    search = search or Search()
+    device = device or torch.device("cpu")
+    model = models[0] if len(models) == 1 else Ensemble(models)
+    n_threads = torch.get_num_threads()
+    if n_workers is None:
+        n_workers = n_threads if device.type == "cpu" else 1
+    numbered = enumerate(lines)
+    n_ahead = batch_rows * n_workers  # the first results come soon, later ones in larger windows
+    with _workers(n_workers, max(1, n_threads // n_workers)) as pool:
+        while window := list(islice(numbered, n_ahead)):
+            n_ahead = min(read_ahead, 4 * n_ahead)
+            batches = _batches(window, batch_rows, n_workers)
+            jobs = [pool.submit(_search, model, batch, search, device) for batch in batches]
+            try:
+                yield from _in_order(batches, jobs)
+            finally:
+                for job in jobs:
+                    job.cancel()
+
+
+@contextmanager
+def _workers(n_workers: int, n_threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that run torch with fewer threads each, and torch as it was afterwards."""
+    before = torch.get_num_threads()
+    pool = ThreadPoolExecutor(n_workers, initializer=torch.set_num_threads, initargs=(n_threads,))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        torch.set_num_threads(before)
+
+
+def _batches(window: list[Numbered], batch_rows: int, n_workers: int) -> list[list[Numbered]]:
+    """Cut a window into batches of like length, long ones first so that none comes last alone."""
+    rows = min(batch_rows, max(_FEWEST, -(-len(window) // n_workers)))
+    ordered = sorted(window, key=lambda one: len(one[1].tokens), reverse=True)
+    return [ordered[i : i + rows] for i in range(0, len(ordered), rows)]
+
+
+def _in_order(
+    batches: list[list[Numbered]], jobs: list["Future[list[list[Hypothesis]]]"]
+) -> Iterator[list[Hypothesis]]:
+    place = {
+        number: (job, row)
+        for batch, job in zip(batches, jobs, strict=True)
+        for row, (number, _) in enumerate(batch)
+    }
+    for number in sorted(place):
+        job, row = place[number]
+        yield job.result()[row]
+
+
+def _search(
+    model: Step[Any], batch: list[Numbered], search: Search, device: torch.device
+) -> list[list[Hypothesis]]:
+    """Search for one batch, by the search that serves it."""
+    lines = [line for _, line in batch]
+    source = torch.full((len(lines), max(len(line.tokens) for line in lines)), PAD)
+    for row, line in zip(source, lines, strict=True):
+        row[: len(line.tokens)] = torch.tensor(line.tokens)
+    source = source.to(device)
+    prefixes = [line.prefix for line in lines]
+    if search.sampling is not None:
+        return sample(model, source, search, prefixes, [number for number, _ in batch])
+    if any(line.must for line in lines):
+        return [
+            constrained_search(model, source[i : i + 1, : len(line.tokens)], search, line)
+            for i, line in enumerate(lines)
+        ]
+    if search.width == 1:
+        return [[one] for one in greedy(model, source, search, prefixes)]
+    return beam_search(model, source, search, prefixes)

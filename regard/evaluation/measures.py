@@ -1,0 +1,55 @@
+"""The measures of translation by sacrebleu, built the same way wherever they are used."""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+
+from regard.errors import DataError, UsageError
+
+Measure = Literal["bleu", "chrf", "ter"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+IS_BETTER_LOW: tuple[Measure, ...] = ("ter",)  # edits: fewer are better
+
+CHINESE, USUAL = "zh", "13a"
+
+
+def build_measure(name: str, tokenize: str) -> Metric:
+    """One measure; Chinese text has no spaces, so TER counts its characters as words."""
+    match name:
+        case "bleu":
+            # Without force, sacrebleu warns at every call of text that looks tokenised.
+            return BLEU(tokenize=tokenize, force=True)
+        case "chrf":
+            return CHRF()
+        case "ter":
+            is_chinese = tokenize == CHINESE
+            return TER(normalized=is_chinese, asian_support=is_chinese)
+    raise UsageError(f"there is no measure {name!r}: choose among {', '.join(MEASURES)}")
+
+
+def choose_tokenization(references: Sequence[str]) -> str:
+    """How BLEU cuts text into words: by character where the references are mostly Chinese."""
+    letters = [char for line in references[:200] for char in line if char.isalpha()]
+    chinese = sum("\u4e00" <= char <= "\u9fff" for char in letters)
+    return CHINESE if letters and chinese > len(letters) / 2 else USUAL
+
+
+def check_lengths(outputs: Sequence[str], references: Sequence[str]) -> None:
+    """Refuse what cannot be measured."""
+    if len(outputs) != len(references):
+        raise DataError(
+            f"there are {len(outputs)} outputs and {len(references)} references: "
+            "each output needs its own reference"
+        )
+    if not outputs:
+        raise DataError("there is nothing to measure: no outputs were given")
+
+
+def share_equal(outputs: Sequence[str], references: Sequence[str]) -> float:
+    """The share of outputs that are their reference, letter by letter."""
+    same = sum(out == ref for out, ref in zip(outputs, references, strict=True))
+    return same / len(outputs)

@@ -1,0 +1,96 @@
+"""The encoder of "Attention Is All You Need": every word gathers from all words of its sentence."""
+
+from dataclasses import dataclass
+
+from torch import nn
+
+from regard.attention import MultiHeadAttention
+from regard.kernels import Spans
+from regard.models.packing import Packed
+from regard.models.sublayers import Embedding, FeedForward, Residual, Stream
+from regard.shapes import Bool, Float, Int, Tensor
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The numbers that the layers of one Transformer share."""
+
+    d_model: int
+    n_heads: int
+    d_feedforward: int
+    is_pre_norm: bool = False
+    activation: str = "relu"
+    dropout: float = 0.1
+    attention_dropout: float = 0.1
+    feedforward_dropout: float = 0.1
+    embedding_dropout: float = 0.1
+
+    def attention(self) -> MultiHeadAttention:
+        """Build a multi-head attention of these sizes."""
+        return MultiHeadAttention(self.d_model, self.n_heads, dropout=self.attention_dropout)
+
+    def feedforward(self) -> FeedForward:
+        """Build a feed-forward network of these sizes."""
+        return FeedForward(
+            self.d_model, self.d_feedforward, self.activation, self.feedforward_dropout
+        )
+
+    def residual(self) -> Residual:
+        """Build an add & norm of these sizes."""
+        return Residual(self.d_model, self.dropout, is_pre_norm=self.is_pre_norm)
+
+    def final_norm(self) -> nn.Module:
+        """Pre-norm leaves the last sum without a norm, so a stack ends with one."""
+        return nn.LayerNorm(self.d_model) if self.is_pre_norm else nn.Identity()
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each with add & norm."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.attention, self.around_attention = sizes.attention(), sizes.residual()
+        self.feedforward, self.around_feedforward = sizes.feedforward(), sizes.residual()
+
+    def forward(
+        self, value: Float[Tensor, "B S D"], mask: Bool[Tensor, "B 1 1 S"]
+    ) -> Float[Tensor, "B S D"]:
+        """Let each word gather from all words, then think by itself."""
+        value = self.around_attention(value, lambda x: self.attention(x, x, x, mask))
+        result: Tensor = self.around_feedforward(value, self.feedforward)
+        return result
+
+    def packed(self, stream: Stream, spans: Spans) -> Stream:
+        """The same for packed rows."""
+        stream = self.around_attention.packed(
+            stream, lambda x: self.attention.packed(x, None, spans)
+        )
+        return self.around_feedforward.packed(stream, self.feedforward.packed)
+
+
+class Encoder(nn.Module):
+    """A stack of encoder layers over embedded words."""
+
+    def __init__(self, embedding: Embedding, n_layers: int, sizes: Sizes) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.layers = nn.ModuleList(EncoderLayer(sizes) for _ in range(n_layers))
+        self.norm = sizes.final_norm()
+
+    def forward(
+        self, source: Int[Tensor, "B S"], mask: Bool[Tensor, "B 1 1 S"]
+    ) -> Float[Tensor, "B S D"]:
+        """Turn ids into vectors that know their context."""
+        value = self.embedding(source)
+        for layer in self.layers:
+            value = layer(value, mask)
+        normed: Tensor = self.norm(value)
+        return normed
+
+    def packed(self, source: Packed) -> Float[Tensor, "M D"]:
+        """The same for packed rows."""
+        stream, spans = Stream(self.embedding.packed(source)), source.among_themselves
+        for layer in self.layers:
+            assert isinstance(layer, EncoderLayer)
+            stream = layer.packed(stream, spans)
+        return stream.finished(self.norm)

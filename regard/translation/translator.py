@@ -1,0 +1,213 @@
+"""A model folder, or several that vote, from sentences to sentences."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from regard.checkpoint import LoadedModel, load
+from regard.decoding import Hypothesis, Search, SourceLine, search_many
+from regard.errors import UsageError
+from regard.models import Transformer
+from regard.special import EOS
+from regard.text import Tokenizer
+from regard.text.words import split
+from regard.translation.alignment import Alignment, Read, align_batch
+from regard.translation.request import Request, spellings
+from regard.translation.scoring import Scored, token_log_probabilities, windows
+
+MAX_TOKENS = 512
+_ALIGNED_TOGETHER = 32
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One translation of a sentence."""
+
+    text: str
+    tokens: tuple[int, ...]  # without <EOS>
+    pieces: tuple[str, ...]
+    score: float  # what the search ranks by
+    log_probability: float
+    n_left_out: int = 0  # source tokens beyond the limit, which were not translated
+
+
+EMPTY = Translation("", (), (), 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Translator:
+    """One model, or an ensemble of models with one vocabulary."""
+
+    loaded: tuple[LoadedModel, ...]
+    max_tokens: int = MAX_TOKENS  # of a source; what is beyond is left out
+
+    def __post_init__(self) -> None:
+        if not self.loaded:
+            raise UsageError("there is no model to translate with: give at least one folder")
+        if self.max_tokens < 1:
+            raise UsageError(f"max_tokens = {self.max_tokens} is not possible: give 1 or more")
+        first = self.loaded[0]
+        for other in self.loaded[1:]:
+            for side in ("source", "target"):
+                if _fingerprint(first, side) != _fingerprint(other, side):
+                    raise UsageError(
+                        f"{other.path} cannot vote with {first.path}: its {side} vocabulary is "
+                        "another; the models of an ensemble are trained with the same vocabulary"
+                    )
+
+    @classmethod
+    def open(
+        cls,
+        folders: str | Path | Sequence[str | Path],
+        *,
+        device: str | torch.device = "cpu",
+        max_tokens: int = MAX_TOKENS,
+    ) -> "Translator":
+        """Open one model folder, or several that translate together."""
+        paths = [folders] if isinstance(folders, str | Path) else folders
+        return cls(tuple(load(path, device) for path in paths), max_tokens)
+
+    @property
+    def models(self) -> tuple[Transformer, ...]:
+        """The models that vote."""
+        return tuple(one.model for one in self.loaded)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the models are."""
+        return next(self.models[0].parameters()).device
+
+    @property
+    def source_tokenizer(self) -> Tokenizer:
+        """What turns sources into ids."""
+        return self.loaded[0].source_tokenizer
+
+    @property
+    def target_tokenizer(self) -> Tokenizer:
+        """What turns ids into targets."""
+        return self.loaded[0].target_tokenizer
+
+    @property
+    def limit(self) -> int:
+        """The most tokens of a sentence that are read; learned positions end somewhere."""
+        return max(1, min([self.max_tokens, *(n - 1 for n in self._positions())]))
+
+    def translate(
+        self,
+        sentences: Iterable[str | Request],
+        search: Search | None = None,
+        *,
+        batch_rows: int = 64,
+    ) -> Iterator[list[Translation]]:
+        """The translations of each sentence, best first, in order and as they are found.
+
+        A sentence without a token has one translation, which is empty.
+        """
+        asked: deque[int | None] = deque()  # tokens left out of each; None: there is no token
+
+        def lines() -> Iterator[SourceLine]:
+            for sentence in sentences:
+                line, n_left_out = self._line(sentence)
+                asked.append(n_left_out if line is not None else None)
+                if line is not None:
+                    yield line
+
+        found = search_many(
+            self.models,
+            lines(),
+            self._within_positions(search or Search()),
+            batch_rows=batch_rows,
+            device=self.device,
+        )
+        for hypotheses in found:
+            while (n_left_out := asked.popleft()) is None:
+                yield [EMPTY]
+            yield [self._translation(one, n_left_out) for one in hypotheses] or [EMPTY]
+        yield from ([EMPTY] for _ in asked)
+
+    def score(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Scored]:
+        """How probable each target is, given its source; in order, batches of like length."""
+        for window in windows(pairs):
+            sources = self.source_tokenizer.encode_many([source for source, _ in window])
+            targets = self.target_tokenizer.encode_many([target for _, target in window])
+            limit = self.limit
+            kept = [(s[:limit], t[:limit]) for s, t in zip(sources, targets, strict=True)]
+            found = token_log_probabilities(self.models, kept)
+            for source, target, values in zip(sources, targets, found, strict=True):
+                left_out = max(0, len(source) - limit) + max(0, len(target) - limit)
+                yield self._scored(target[:limit], values, left_out)
+
+    def score_translations(self, pairs: Sequence[tuple[str, Sequence[int]]]) -> list[Scored]:
+        """The same for tokens that were found, which text may not give back exactly."""
+        limit = self.limit
+        sources = self.source_tokenizer.encode_many([source for source, _ in pairs])
+        kept = [(s[:limit], t) for s, (_, t) in zip(sources, pairs, strict=True)]
+        found = token_log_probabilities(self.models, kept)
+        return [
+            self._scored(tokens, values, 0)
+            for (_, tokens), values in zip(pairs, found, strict=True)
+        ]
+
+    def align(self, source: str, target: str, layer: int | None = None) -> Alignment:
+        """Which source word each target word looked at, by the first model."""
+        return next(self.align_many([(source, target)], layer))
+
+    def align_many(
+        self, pairs: Iterable[tuple[str, str]], layer: int | None = None
+    ) -> Iterator[Alignment]:
+        """The alignment of each pair, in order."""
+        model = self.loaded[0].model
+        for window in windows(pairs, _ALIGNED_TOGETHER):
+            read = [
+                (self._read(self.source_tokenizer, s), self._read(self.target_tokenizer, t))
+                for s, t in window
+            ]
+            yield from align_batch(model, read, layer)
+
+    def _line(self, given: str | Request) -> tuple[SourceLine | None, int]:
+        """What the search is asked, and how many tokens are left out."""
+        asked = Request(given) if isinstance(given, str) else given
+        ids = self.source_tokenizer.encode(asked.source)
+        if not ids:
+            return None, 0
+        prefix = tuple(self.target_tokenizer.encode(asked.prefix)) if asked.prefix else ()
+        must = tuple(spellings(self.target_tokenizer, phrase) for phrase in asked.must)
+        return SourceLine((*ids[: self.limit], EOS), prefix, must), max(0, len(ids) - self.limit)
+
+    def _translation(self, found: Hypothesis, n_left_out: int) -> Translation:
+        tokenizer = self.target_tokenizer
+        return Translation(
+            tokenizer.decode(found.tokens),
+            found.tokens,
+            tuple(tokenizer.token(id_) for id_ in found.tokens),
+            found.score,
+            found.log_probability,
+            n_left_out,
+        )
+
+    def _scored(self, target: Sequence[int], values: Sequence[float], n_left_out: int) -> Scored:
+        tokens = (*target, EOS)
+        pieces = tuple(self.target_tokenizer.token(id_) for id_ in tokens)
+        return Scored(tokens, pieces, tuple(values), n_left_out)
+
+    def _read(self, tokenizer: Tokenizer, text: str) -> Read:
+        words = tuple(word.text for word in split(text))
+        return Read(words, tuple(tokenizer.pieces(text)[: self.limit]) if words else ())
+
+    def _positions(self) -> list[int]:
+        """How many places each model that learned them knows."""
+        sections = [one.recipe.model for one in self.loaded]
+        return [one.max_length for one in sections if one.positions == "learned"]
+
+    def _within_positions(self, search: Search) -> Search:
+        most = min([search.limits.most, *self._positions()])
+        return replace(search, limits=replace(search.limits, most=most))
+
+
+def _fingerprint(loaded: LoadedModel, side: str) -> str:
+    is_source = side == "source"
+    tokenizer = loaded.source_tokenizer if is_source else loaded.target_tokenizer
+    return tokenizer.fingerprint

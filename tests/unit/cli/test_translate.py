@@ -1,0 +1,188 @@
+"""The options of `regard translate`, and the sentences with which it refuses."""
+
+import importlib
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+# `regard.cli.main` is also the function that its package exports.
+command_line = importlib.import_module("regard.cli.main")
+
+MODEL = Path(__file__).parents[2] / "fixtures" / "model-format-1"
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Translate = Callable[..., Done]
+
+
+@pytest.fixture
+def translate(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Translate:
+    """Run the command on a file that holds what is given."""
+
+    def run(*arguments: object, given: str | bytes = "a dog\n", model: Path = MODEL) -> Done:
+        file = tmp_path / "given"
+        file.write_bytes(given.encode() if isinstance(given, str) else given)
+        words = ["translate", model, file, *arguments, "--device", "cpu"]
+        with pytest.raises(SystemExit) as left:
+            command_line.main([str(word) for word in words])
+        written = capsys.readouterr()
+        assert isinstance(left.value.code, int)
+        return Done(left.value.code, written.out, written.err)
+
+    return run
+
+
+def test_what_stands_before_invalid_bytes_is_translated(translate: Translate) -> None:
+    good = translate(given="the dog sleeps\na cat runs\n").stdout
+    done = translate(given=b"the dog sleeps\na cat runs\nth\xffe\n")
+    assert (done.returncode, done.stdout) == (2, good)
+    assert "line 3: byte 3 of the line (0xFF) is not UTF-8" in done.stderr
+
+
+class TestModelFolders:
+    def test_missing(self, translate: Translate, tmp_path: Path) -> None:
+        done = translate(model=tmp_path / "nothing")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"regard: there is no model folder {tmp_path / 'nothing'}: give the folder that "
+            "`regard train --out` made\n"
+        )
+
+    @pytest.fixture
+    def copy(self, tmp_path: Path) -> Path:
+        return Path(shutil.copytree(MODEL, tmp_path / "model"))
+
+    def test_cut_short(self, translate: Translate, copy: Path) -> None:
+        weights = copy / "weights.safetensors"
+        weights.write_bytes(weights.read_bytes()[:5000])
+        done = translate(model=copy)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"{weights} is damaged or was cut short" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+    def test_without_weights(self, translate: Translate, copy: Path) -> None:
+        (copy / "weights.safetensors").unlink()
+        done = translate(model=copy)
+        assert done.returncode == 2
+        assert "has no weights.safetensors yet" in done.stderr
+
+    def test_of_a_newer_format(self, translate: Translate, copy: Path) -> None:
+        (copy / "FORMAT").write_text("99\n")
+        done = translate(model=copy)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"{copy} was made by a newer Regard (format 99" in done.stderr
+
+
+class TestOptions:
+    def test_n_best_lines_of_an_input_come_together(self, translate: Translate) -> None:
+        done = translate("--n-best", 3, given="the dog sleeps\n\na cat runs\n")
+        rows = [line.split("\t") for line in done.stdout.splitlines()]
+        assert [row[0] for row in rows] == ["1"] * 3 + ["2"] + ["3"] * 3
+        scores = [float(row[1]) for row in rows]
+        assert scores[:3] == sorted(scores[:3], reverse=True)
+        assert rows[0][2] == translate(given="the dog sleeps\n").stdout.strip()
+
+    def test_alignments_and_scores_follow_the_text(self, translate: Translate) -> None:
+        done = translate("--alignments", "--scores", given="the dog sleeps\n")
+        text, links, scores = done.stdout.rstrip("\n").split(" ||| ")
+        assert len(links.split()) == len(text.split())
+        assert {int(link.split("-")[0]) for link in links.split()} <= {0, 1, 2}
+        assert len(scores.split()) == len(text.split()) + 1
+        assert all(float(score) <= 0 for score in scores.split())
+
+    def test_json_tells_all(self, translate: Translate) -> None:
+        done = translate(
+            "--json", "--attention", "--alignments", "--n-best", 2, given="the dog sleeps\n\n"
+        )
+        first, second, empty = map(json.loads, done.stdout.splitlines())
+        assert (first["line"], first["rank"], second["rank"], empty["line"]) == (1, 1, 2, 2)
+        assert (empty["text"], empty["pieces"], empty["alignment"]) == ("", [], [])
+        assert first["source"] == "the dog sleeps"
+        assert first["pieces"][-1] == "</s>"
+        assert len(first["pieces"]) == len(first["text"].split()) + 1
+        assert sum(first["piece_log_probabilities"]) == pytest.approx(
+            first["log_probability"], abs=1e-4
+        )
+        attention = first["attention"]
+        assert attention["source_words"] == ["the", "dog", "sleeps"]
+        assert [sum(row) for row in attention["weights"]] == pytest.approx(
+            [1.0] * len(attention["target_words"]), abs=1e-4
+        )
+        assert len(first["alignment"]) == len(attention["target_words"])
+
+    def test_attention_needs_json(self, translate: Translate) -> None:
+        done = translate("--attention", given="the dog\n")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == "regard: --attention gives the weights as JSON: add --json\n"
+
+    def test_files_follow_each_other_into_a_file(
+        self, translate: Translate, tmp_path: Path
+    ) -> None:
+        (tmp_path / "a").write_text("the dog sleeps\n")
+        (tmp_path / "b").write_text("a cat runs")
+        done = translate(tmp_path / "a", tmp_path / "b", "--out", tmp_path / "out", given="")
+        assert (done.returncode, done.stdout) == (0, "")
+        assert (tmp_path / "out").read_text() == translate(
+            given="the dog sleeps\na cat runs\n"
+        ).stdout
+
+    def test_prefixes_and_words_for_all_lines(self, translate: Translate) -> None:
+        done = translate(
+            "--prefix", "hund", "--must", "katze", "--max-length", 9, given="the dog\na cat\n"
+        )
+        for line in done.stdout.splitlines():
+            assert line.startswith("hund")
+            assert "katze" in line
+        assert done.stdout.count("\n") == 2
+
+    def test_prefixes_and_words_for_each_line(self, translate: Translate, tmp_path: Path) -> None:
+        (tmp_path / "prefixes").write_text("die\n\n")
+        (tmp_path / "must").write_text('["hund", "katze"]\n\n')
+        arguments = ("--prefixes", tmp_path / "prefixes", "--must-file", tmp_path / "must")
+        first, second = translate(*arguments, given="the dog\na cat\n").stdout.splitlines()
+        assert first.startswith("die")
+        assert {"hund", "katze"} <= set(first.split())
+        assert second
+        done = translate(*arguments, given="the dog\na cat\nthe cat\n")
+        assert done.returncode == 2
+        assert done.stderr == (
+            f"regard: {tmp_path / 'prefixes'} has 2 lines, fewer than the text: it needs one for "
+            "each line\n"
+        )
+
+    def test_a_must_file_is_json(self, translate: Translate, tmp_path: Path) -> None:
+        (tmp_path / "must").write_text("katze\n")
+        done = translate("--must-file", tmp_path / "must", given="the dog\n")
+        assert done.returncode == 2
+        assert done.stderr == (
+            f"regard: {tmp_path / 'must'}, line 1: 'katze' is no list of words. Each line is JSON, "
+            'for example ["machine learning", "attention"], or empty.\n'
+        )
+
+    def test_samples_differ_by_seed_alone(self, translate: Translate) -> None:
+        def drawn(seed: int) -> str:
+            arguments = ("--temperature", 5, "--n-best", 3, "--max-length", 6, "--seed", seed)
+            return translate(*arguments, given="the dog sleeps\na cat\n").stdout
+
+        assert drawn(1) == drawn(1) != drawn(2)
+        assert drawn(1).count("\n") == 6
+
+    def test_models_vote(self, translate: Translate) -> None:
+        done = translate("--ensemble", MODEL, "--beam", 3, given="the dog sleeps\n")
+        assert done.stdout == translate("--beam", 3, given="the dog sleeps\n").stdout
+
+    def test_impossible_choices_are_one_sentence(self, translate: Translate) -> None:
+        done = translate("--n-best", 9, given="the dog\n")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            "regard: a beam of 5 cannot give the 9 best outputs: make the beam 9 or wider\n"
+        )
