@@ -13,7 +13,7 @@ from regard.attention.normalisers import Mask, Normaliser, Soft
 from regard.attention.probe import Probe
 from regard.attention.scores import ScaledDot, Score
 from regard.errors import SizeError
-from regard.kernels import Spans, attend_packed, linear, recall
+from regard.kernels import Spans, attend_packed, laid_out, linear, recall
 from regard.shapes import Float, Int, Tensor
 
 
@@ -50,6 +50,7 @@ class MultiHeadAttention(Attention):
         self.value = nn.Linear(d_model, d_model)
         self.output = nn.Linear(d_model, d_model)
         self.queries, self.keys, self.values = Probe(), Probe(), Probe()
+        self._joined: dict[int, Joined] = {}  # by how many, once the weights are frozen
         self._reset()
 
     def _reset(self) -> None:
@@ -115,25 +116,35 @@ class MultiHeadAttention(Attention):
         Scaled dot product and softmax only, and nobody can watch.
         """
         if memory is None:
-            projected = _project(query, self.query, self.key, self.value)
+            projected = self._project(query, self.query, self.key, self.value)
             remembered = None
         else:
-            projected = _project(query, self.query)
-            remembered = _project(memory, self.key, self.value)
+            projected = self._project(query, self.query)
+            remembered = self._project(memory, self.key, self.value)
         p = self.dropout.active_p
         context = attend_packed(projected, remembered, spans, self.n_heads, p)
         return linear(context, self.output.weight, self.output.bias)
 
-    def joined(self) -> "Joined":
-        """The projections side by side, so that a step makes one product of three."""
-        return Joined.of(self.query, self.key, self.value)
+    def freeze(self) -> None:
+        """Promise that the weights will not change: projections are joined once for all."""
+        for projections in ((self.query, self.key, self.value), (self.key, self.value)):
+            self._joined[len(projections)] = Joined.of(*projections).laid_out()
+
+    def _project(
+        self, value: Float[Tensor, "N D"], *projections: nn.Linear
+    ) -> Float[Tensor, "N P"]:
+        """Several projections side by side, as one product."""
+        if len(projections) == 1:
+            return linear(value, projections[0].weight, projections[0].bias)
+        joined = self._joined.get(len(projections)) or Joined.of(*projections)
+        return linear(value, joined.weight, joined.bias)
 
     def remember(self, rows: Float[Tensor, "M D"]) -> Store:
         """Project rows that queries to come will look up."""
         if self._is_heard:
             new = self.project(rows[None], rows[None])
             return Store.of(torch.cat([_end_to_end(new.key), _end_to_end(new.value)], dim=1))
-        return Store.of(_project(rows, self.key, self.value))
+        return Store.of(self._project(rows, self.key, self.value))
 
     def recall(
         self, query: Float[Tensor, "R D"], store: Store, places: Int[Tensor, "R K"]
@@ -141,15 +152,11 @@ class MultiHeadAttention(Attention):
         """Let the one query of each row gather from places of a store; -1 is no place."""
         if self._is_heard or not self.is_standard:
             return self._recall_openly(query, store, places)
-        queries = linear(query, self.query.weight, self.query.bias)
+        queries = self._project(query, self.query)
         return self._recall_projected(queries, store, places)
 
     def extend(
-        self,
-        value: Float[Tensor, "R D"],
-        store: Store,
-        places: Int[Tensor, "R K"],
-        joined: "Joined",
+        self, value: Float[Tensor, "R D"], store: Store, places: Int[Tensor, "R K"]
     ) -> tuple[Float[Tensor, "R D"], Store]:
         """Causal self-attention for one new word a row, which the store then holds too.
 
@@ -160,7 +167,7 @@ class MultiHeadAttention(Attention):
             grown = store.append(new.memory)
             return self._recall_openly(value, grown, places), grown
         width = value.shape[1]
-        projected = linear(value, joined.weight, joined.bias)
+        projected = self._project(value, self.query, self.key, self.value)
         grown = store.append(projected[:, width:])
         return self._recall_projected(projected[:, :width], grown, places), grown
 
@@ -224,14 +231,10 @@ class Joined:
             torch.cat([projection.bias for projection in projections]),
         )
 
+    def laid_out(self) -> "Joined":
+        """The same in the layout that products with few rows read fastest."""
+        return Joined(laid_out(self.weight).detach(), self.bias.detach())
+
 
 def _end_to_end(heads: Float[Tensor, "1 H M E"]) -> Float[Tensor, "M D"]:
     return heads[0].transpose(0, 1).flatten(1)
-
-
-def _project(value: Float[Tensor, "N D"], *projections: nn.Linear) -> Float[Tensor, "N P"]:
-    """Several projections side by side, as one product."""
-    if len(projections) == 1:
-        return linear(value, projections[0].weight, projections[0].bias)
-    joined = Joined.of(*projections)
-    return linear(value, joined.weight, joined.bias)

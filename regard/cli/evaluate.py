@@ -1,8 +1,6 @@
 """`regard evaluate`: how good translations are, how sure that is, and whether others are better."""
 
-import json
 import math
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,24 +10,7 @@ from regard.cli import searching
 from regard.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from regard.evaluation import Compared, Measured
     from regard.translation import Translator
-
-NAMES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
-
-
-@dataclass(frozen=True)
-class Report:
-    """All that was measured."""
-
-    system: str
-    n_sentences: int
-    measured: list["Measured"]
-    exact: float
-    perplexity: float | None = None
-    n_tokens: int | None = None
-    baseline: str | None = None
-    compared: list["Compared"] = field(default_factory=list)
 
 
 def evaluate(
@@ -37,7 +18,7 @@ def evaluate(
     source: Annotated[Path | None, typer.Option(help="Sentences, a line each.")] = None,
     target: Annotated[Path | None, typer.Option(help="Their translations, the references.")] = None,
     corpus: Annotated[
-        str | None, typer.Option(help="In place of the two files: a corpus that ships with Regard.")
+        str | None, typer.Option(help="In place of the two files: dates:test, or a file of pairs.")
     ] = None,
     outputs: Annotated[
         Path | None, typer.Option(help="In place of a model: its output, a line each.")
@@ -66,54 +47,53 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure a model, or the output of one: BLEU, chrF, TER, exact match, perplexity."""
+    from regard.cli.evaluation_report import Report, show
     from regard.evaluation import MEASURES, compare, share_equal
     from regard.evaluation import measure as measure_all
 
-    if (model is None) == (outputs is None):
-        raise UsageError("evaluate needs a model folder or --outputs FILE, one of them")
-    needs_sources = model is not None or (against is not None and against.is_dir())
+    system = _system(model, outputs)
+    needs_sources = system == model or (against is not None and against.is_dir())
     sources, references = _pairs(source, target, corpus, needs_sources=needs_sources)
 
-    def written(system: Path) -> tuple[list[str], "Translator | None"]:
-        if system.is_file():
-            return _output(system, len(references)), None
+    def written(path: Path) -> tuple[list[str], "Translator | None"]:
+        """What a system wrote, and the model if it is one."""
+        if path.is_file():
+            return _output(path, len(references)), None
         translator = searching.open_translator(
-            system, device=device, threads=threads, max_tokens=max_tokens
+            path, device=device, threads=threads, max_tokens=max_tokens
         )
-        found = translator.translate(
-            sources,
-            searching.beam_of(beam, alpha, penalty),
-            batch_rows=batch,
-        )
+        search = searching.beam_of(beam, alpha, penalty)
+        found = translator.translate(sources, search, batch_rows=batch)
         return [best[0].text for best in found], translator
 
-    system = model or outputs
-    assert system is not None
-    if model is not None and model.is_file():
-        raise UsageError(f"{model} is a file: give a model folder, or --outputs {model}")
+    measures = measure or MEASURES
+    options: dict[str, Any] = {"tokenize": _known_tokenization(tokenize), "n_samples": samples}
     lines, translator = written(system)
     if save_outputs is not None:
         save_outputs.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    measures = measure or MEASURES
-    options: dict[str, Any] = {"tokenize": _known_tokenization(tokenize), "n_samples": samples}
-    measured = measure_all(lines, references, measures, **options)
-    perplexity, n_tokens = _perplexity(translator, sources, references)
+    compared = []
+    if against is not None:
+        compared = compare(lines, written(against)[0], references, measures, **options)
     report = Report(
         str(system),
         len(references),
-        measured,
+        measure_all(lines, references, measures, **options),
         share_equal(lines, references),
-        perplexity,
-        n_tokens,
+        *_perplexity(translator, sources, references),
         None if against is None else str(against),
-        []
-        if against is None
-        else compare(lines, written(against)[0], references, measures, **options),
+        compared,
     )
-    if as_json:
-        typer.echo(json.dumps(_record(report), ensure_ascii=False, indent=2))
-    else:
-        _print(report)
+    show(report, is_json=as_json)
+
+
+def _system(model: Path | None, outputs: Path | None) -> Path:
+    if model is None and outputs is not None:
+        return outputs
+    if model is None or outputs is not None:
+        raise UsageError("evaluate needs a model folder or --outputs FILE, one of them")
+    if model.is_file():
+        raise UsageError(f"{model} is a file: give a model folder, or --outputs {model}")
+    return model
 
 
 def _pairs(
@@ -167,58 +147,3 @@ def _perplexity(
     for scored in translator.score(zip(sources, references, strict=True)):
         total, n_tokens = total + scored.log_probability, n_tokens + len(scored.tokens)
     return math.exp(min(-total / n_tokens, 700.0)), n_tokens
-
-
-def _record(report: Report) -> dict[str, Any]:
-    record = asdict(report)
-    for kept, one in zip(record["compared"], report.compared, strict=True):
-        kept["is_significant"], kept["is_better"] = one.is_significant, one.is_better
-    return record
-
-
-def _print(report: Report) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    width = None if Console().is_terminal else 1000
-    console = Console(highlight=False, markup=False, emoji=False, width=width)
-    console.print(Text(f"{report.system}: {report.n_sentences:,} sentences\n"))
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    table.add_column("measure", no_wrap=True)
-    table.add_column("score", justify="right", no_wrap=True)
-    table.add_column("95 %", no_wrap=True)
-    if report.compared:
-        table.add_column(Text(str(report.baseline)), justify="right", overflow="fold")
-        table.add_column("difference", justify="right", no_wrap=True)
-        table.add_column("p", justify="right", no_wrap=True)
-        table.add_column("", no_wrap=True)
-    others = {one.measure: one for one in report.compared}
-    for one in report.measured:
-        low, high = one.mean - one.margin, one.mean + one.margin
-        cells = [NAMES[one.measure], f"{one.score:.2f}", f"{low:.2f} to {high:.2f}"]
-        table.add_row(*cells, *_compared(others.get(one.measure)))
-    table.add_row("exact match", f"{100 * report.exact:.1f} %", "")
-    if report.perplexity is not None:
-        table.add_row("perplexity", f"{report.perplexity:.3f}", "")
-    console.print(table)
-    console.print()
-    if "ter" in {one.measure for one in report.measured}:
-        console.print("TER counts edits: lower is better.", soft_wrap=True)
-    if report.n_tokens is not None:
-        console.print(
-            f"Perplexity per piece of the model's own vocabulary: {report.n_tokens:,} pieces.",
-            soft_wrap=True,
-        )
-    for one in report.measured:
-        console.print(f"{NAMES[one.measure]}  {one.signature}", soft_wrap=True)
-
-
-def _compared(one: "Compared | None") -> list[str]:
-    if one is None:
-        return []
-    verdict = "not significant"
-    if one.is_significant:
-        verdict = "better" if one.is_better else "worse"
-    difference = one.score - one.baseline
-    return [f"{one.baseline:.2f}", f"{difference:+.2f}", f"{one.p:.4f}", verdict]

@@ -29,6 +29,7 @@ def score(
     """Print the log-probability of each target line given its source line."""
     from regard.data import read_pairs
 
+    searching.write_utf8()
     pairs = read_pairs((source, target))
     translator = searching.open_translator(
         model, ensemble, device=device, threads=threads, max_tokens=max_tokens

@@ -1,5 +1,7 @@
 """The options of a search, shared by the verbs that translate."""
 
+import io
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,3 +53,9 @@ def beam_of(beam: int, alpha: float, penalty: str) -> "Search":
     from regard.decoding import Search
 
     return Search(width=beam, alpha=alpha, penalty=penalty)
+
+
+def write_utf8() -> None:
+    """Let a pipe carry UTF-8 wherever we are: what was read as UTF-8 is written so."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")

@@ -71,6 +71,8 @@ def translate(
             top_p=1.0 if top_p is None else top_p,
             seed=seed,
         )
+    if sampling and (must or must_file):
+        raise UsageError("words that must be there are searched for, not drawn: leave out sampling")
     if attention and not as_json:
         raise UsageError("--attention gives the weights as JSON: add --json")
     search = Search(

@@ -12,6 +12,7 @@ from typing import TextIO, TypeVar
 import typer
 
 from regard.cli.arriving import lines_of_files, lines_of_stdin
+from regard.cli.searching import write_utf8
 from regard.cli.translation_writer import Writer
 from regard.data.lines import read_lines
 from regard.decoding import Search
@@ -73,6 +74,8 @@ class Session:
 
     def run(self, files: list[Path], out: Path | None) -> None:
         """Translate files, or what comes by standard input."""
+        if out is not None and out.exists() and any(out.samefile(f) for f in files if f.exists()):
+            raise UsageError(f"--out {out} is also read: write to another file")
         with _opened(out) as stream:
             if not files and sys.stdin.isatty():
                 self._write(self._typed(), stream)
@@ -123,6 +126,7 @@ def _warn(sentence: str) -> None:
 @contextmanager
 def _opened(out: Path | None) -> Iterator[TextIO]:
     if out is None:
+        write_utf8()
         yield sys.stdout
     else:
         with out.open("w", encoding="utf-8", newline="\n") as file:

@@ -11,7 +11,7 @@ from regard.kernels.cross_entropy import linear_cross_entropy
 from regard.kernels.dropout import Dropout, dropout
 from regard.kernels.embedding import embed
 from regard.kernels.feedforward import bias_relu_dropout
-from regard.kernels.linear import linear
+from regard.kernels.linear import laid_out, linear
 from regard.kernels.memory import keep_heap
 from regard.kernels.native import is_native, without_native
 from regard.kernels.norm import add_norm
@@ -27,6 +27,7 @@ __all__ = [
     "embed",
     "is_native",
     "keep_heap",
+    "laid_out",
     "linear",
     "linear_cross_entropy",
     "log_sum_exp",

@@ -10,6 +10,7 @@ from torch import autograd
 
 from regard.kernels.native import count, native, pointer
 from regard.kernels.noise import as_arguments, draw_key, keep_mask
+from regard.kernels.recording import run
 from regard.shapes import Bool, Float, Int, Tensor
 
 _LANES = 16  # the kernel's rows of probabilities are a multiple of this
@@ -94,8 +95,15 @@ def attend_packed(
     if lib is None:
         return _attend_padded(*_parts(projected, memory), spans, n_heads, p)
     noise = draw_key() if p else 0
-    context: Tensor = _AttendPacked.apply(  # type: ignore[no-untyped-call]
-        projected, memory, spans, n_heads, p, noise, lib
+    context: Tensor = run(
+        _AttendPacked,
+        projected,
+        memory,
+        spans,
+        n_heads,
+        p,
+        noise,
+        lib,
     )
     return context
 

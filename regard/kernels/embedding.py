@@ -9,6 +9,7 @@ from torch import autograd
 from regard.kernels.linear import gathers
 from regard.kernels.native import count, native, pointer, require_ids
 from regard.kernels.noise import as_arguments, draw_key, keep_mask
+from regard.kernels.recording import run
 from regard.shapes import Float, Int, Tensor
 
 
@@ -26,8 +27,15 @@ def embed(
     require_ids(ids, len(table))
     require_ids(places, len(positions))
     key = draw_key() if p else 0
-    embedded: Tensor = _Embed.apply(  # type: ignore[no-untyped-call]
-        table, ids, positions, places, scale, p, key
+    embedded: Tensor = run(
+        _Embed,
+        table,
+        ids,
+        positions,
+        places,
+        scale,
+        p,
+        key,
     )
     return embedded
 

@@ -8,6 +8,7 @@ from torch import autograd
 
 from regard.kernels.native import count, native, pointer
 from regard.kernels.noise import as_arguments, draw_key, keep_mask
+from regard.kernels.recording import run
 from regard.shapes import Float, Tensor
 
 
@@ -19,7 +20,7 @@ def bias_relu_dropout(
     ``inner`` must be the fresh result of a product that nobody else reads.
     """
     key = draw_key() if p else 0
-    result: Tensor = _BiasReluDropout.apply(inner, bias, p, key)  # type: ignore[no-untyped-call]
+    result: Tensor = run(_BiasReluDropout, inner, bias, p, key)
     return result
 
 

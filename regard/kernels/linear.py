@@ -6,6 +6,7 @@ import torch
 from torch import autograd
 
 from regard.kernels.native import count, native, pointer
+from regard.kernels.recording import run
 from regard.shapes import Float, Tensor
 
 
@@ -15,8 +16,13 @@ def linear(
     bias: Float[Tensor, "Out"] | None = None,
 ) -> Float[Tensor, "N Out"]:
     """``value weightᵀ + bias``, as torch's, for packed rows."""
-    result: Tensor = _Linear.apply(value, weight, bias)  # type: ignore[no-untyped-call]
+    result: Tensor = run(_Linear, value, weight, bias)
     return result
+
+
+def laid_out(weight: Float[Tensor, "Out In"]) -> Float[Tensor, "Out In"]:
+    """The same numbers, lying so that the product with few rows is up to twice as fast."""
+    return weight.t().contiguous().t()
 
 
 class _Linear(autograd.Function):

@@ -8,6 +8,7 @@ from torch import autograd
 
 from regard.kernels.native import count, native, pointer
 from regard.kernels.noise import as_arguments, draw_key, keep_mask
+from regard.kernels.recording import run
 from regard.shapes import Float, Tensor
 
 
@@ -24,8 +25,15 @@ def add_norm(
     if change is None:
         p = 0.0
     key = draw_key() if p else 0
-    total, normed = _AddNorm.apply(  # type: ignore[no-untyped-call]
-        value, change, weight, bias, epsilon, p, key
+    total, normed = run(
+        _AddNorm,
+        value,
+        change,
+        weight,
+        bias,
+        epsilon,
+        p,
+        key,
     )
     return total, normed
 

@@ -6,7 +6,6 @@ import torch
 from torch import nn
 
 from regard.attention import Probe, Store, masks
-from regard.attention.multihead import Joined
 from regard.kernels import Spans
 from regard.models.encoder import Sizes
 from regard.models.packing import Packed
@@ -49,14 +48,14 @@ class DecoderLayer(nn.Module):
         return self.around_feedforward.packed(stream, self.feedforward.packed)
 
     def step(
-        self, stream: Stream, written: Store, memory: Store, state: "DecoderState", joined: Joined
+        self, stream: Stream, written: Store, memory: Store, state: "DecoderState"
     ) -> tuple[Stream, Store]:
         """The same for one new word a row; what was written before comes from the store."""
         grown = written
 
         def attend(x: Tensor) -> Tensor:
             nonlocal grown
-            context, grown = self.attention.extend(x, written, state.places, joined)
+            context, grown = self.attention.extend(x, written, state.places)
             return context
 
         stream = self.around_attention.packed(stream, attend)
@@ -71,14 +70,13 @@ class DecoderLayer(nn.Module):
         written: Store,
         memory: Store,
         state: "DecoderState",
-        joined: Joined,
     ) -> tuple[Float[Tensor, "R 1 D"], Store]:
         """The same past every probe."""
         grown = written
 
         def attend(x: Tensor) -> Tensor:
             nonlocal grown
-            context, grown = self.attention.extend(x[:, 0], written, state.places, joined)
+            context, grown = self.attention.extend(x[:, 0], written, state.places)
             return context[:, None]
 
         value = self.around_attention(value, attend)
@@ -131,7 +129,6 @@ class Decoder(nn.Module):
             places=memory_places.new_empty(len(memory_places), 0),
             memory=tuple(layer.cross.remember(memory) for layer in layers),
             memory_places=memory_places,
-            joined=tuple(layer.attention.joined() for layer in layers),
             probes=tuple(module for module in self.modules() if isinstance(module, Probe)),
         )
 
@@ -140,17 +137,17 @@ class Decoder(nn.Module):
     ) -> tuple[Float[Tensor, "R D"], "DecoderState"]:
         """Take one more token a row, and give the vector that predicts the next."""
         n_written, state = state.places.shape[1], state.with_new_places()
-        per_layer = zip(self._layers(), state.written, state.memory, state.joined, strict=True)
+        per_layer = zip(self._layers(), state.written, state.memory, strict=True)
         grown: list[Store] = []
         if state.is_watched:
             value = self.embedding(tokens[:, None], n_written)
-            for layer, written, memory, joined in per_layer:
-                value, store = layer.step_watched(value, written, memory, state, joined)
+            for layer, written, memory in per_layer:
+                value, store = layer.step_watched(value, written, memory, state)
                 grown.append(store)
             return self.norm(value)[:, 0], replace(state, written=tuple(grown))
         stream = Stream(self.embedding.packed(Packed.column(tokens, n_written)))
-        for layer, written, memory, joined in per_layer:
-            stream, store = layer.step(stream, written, memory, state, joined)
+        for layer, written, memory in per_layer:
+            stream, store = layer.step(stream, written, memory, state)
             grown.append(store)
         return stream.finished(self.norm), replace(state, written=tuple(grown))
 
@@ -169,7 +166,6 @@ class DecoderState:
     places: Int[Tensor, "R T"]
     memory: tuple[Store, ...]
     memory_places: Int[Tensor, "R S"]  # -1 where a source is shorter than the longest
-    joined: tuple[Joined, ...]
     probes: tuple[Probe, ...]
 
     @property

@@ -7,6 +7,7 @@ from torch import nn
 
 from regard.attention import MultiHeadAttention, Probe, masks
 from regard.errors import SizeError, UsageError
+from regard.kernels import laid_out, linear
 from regard.models.decoder import Decoder, DecoderState
 from regard.models.encoder import Encoder, Sizes
 from regard.models.packing import Packed, pack
@@ -108,7 +109,21 @@ class Transformer(nn.Module):
     ) -> tuple[Float[Tensor, "R V"], DecoderState]:
         """Take one more token a row, and give the logits of the next."""
         hidden, after = self.decoder.step(state, tokens)
-        return self.logits(self.output(hidden)), after
+        return self.logits(linear(hidden, self.output.weight)), after
+
+    def freeze(self) -> None:
+        """Promise that the weights will not change: they are laid out as decoding reads them best.
+
+        Only ``start``, ``step`` and ``forward`` are for a frozen model.
+        """
+        self.eval().requires_grad_(False)
+        # The table of embeddings is read row by row: the output gets a copy of its own.
+        self.output.weight = nn.Parameter(laid_out(self.output.weight), requires_grad=False)
+        for module in self.modules():
+            if isinstance(module, MultiHeadAttention):
+                module.freeze()
+            if isinstance(module, nn.Linear) and module is not self.output:
+                module.weight.data = laid_out(module.weight)
 
     def reorder(self, state: DecoderState, rows: Int[Tensor, "N"]) -> DecoderState:
         """Take these rows, in this order."""

@@ -140,6 +140,13 @@ class TestEvaluate:
         assert "BLEU" not in done.stdout
         assert "chrF  nrefs:1|bs:100|seed:12345" in done.stdout
 
+    def test_a_corpus_of_our_own(self, here, model) -> None:
+        done = here(
+            ["evaluate", str(model), "--corpus", "dates:test:7", "--samples", "5", "--json", *CPU]
+        )
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["n_sentences"] == 7
+
     def test_chinese_is_cut_into_characters(self, here, tmp_path) -> None:
         (tmp_path / "reference").write_text("今天天气很好。\n我喜欢机器学习。\n", encoding="utf-8")
         (tmp_path / "outputs").write_text("今天天气好。\n我喜欢机器学习。\n", encoding="utf-8")

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 MODEL = Path(__file__).parents[1] / "fixtures" / "model-format-1"
 COMMAND = [sys.executable, "-m", "regard", "translate"]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -21,7 +23,7 @@ def translate(
         capture_output=True,
         check=False,
         timeout=120,
-        env=ENVIRONMENT,
+        env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"},  # and yet UTF-8 comes out
     )
     return subprocess.CompletedProcess(
         done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
@@ -42,7 +44,7 @@ def test_lines_stay_lines() -> None:
     done = translate(given="the dog sleeps\n\na cat runs\r\n")
     assert (done.returncode, done.stderr) == (0, "")
     first, empty, last = done.stdout.splitlines()
-    assert first
+    assert not first.isascii()
     assert last
     assert not empty
 
@@ -100,3 +102,29 @@ def test_what_stands_before_invalid_bytes_is_translated() -> None:
         "regard: standard input, line 3: byte 3 of the line (0xFF) is not UTF-8. Convert the text, "
         "for example: iconv -f ISO-8859-1 -t UTF-8\n"
     )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals")
+def test_at_a_terminal_it_asks() -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, str(MODEL), "--device", "cpu"],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        os.write(ours, b"the dog sleeps\n")
+        answer = process.stdout.readline().decode()
+        os.write(ours, b"\x04")
+        assert process.stdout.read() == b""
+        said = process.stderr.read().decode()
+    os.close(ours)
+    os.close(theirs)
+    assert process.returncode == 0
+    assert answer == translate(given="the dog sleeps\n").stdout
+    assert said == f"{MODEL}: a sentence a line; Ctrl-D leaves\n› › \n"

@@ -69,9 +69,9 @@ def align(source: Sentence, target: Sentence) -> tuple[tuple[int, int], ...]:
     for place, piece in enumerate(target.pieces):
         if piece != NOTHING:
             places.setdefault(piece, []).append(place)
-    return tuple(
-        (place, other)
-        for place, piece in enumerate(source.pieces)
-        if piece in places
-        for other in places[piece]
-    )
+    links = []
+    for place, piece in enumerate(source.pieces):
+        if piece in places:
+            for other in places[piece]:
+                links.append((place, other))
+    return tuple(links)

@@ -266,10 +266,10 @@ def test_a_store_grown_word_by_word_is_the_whole_computation(score: Score | None
     attention = MultiHeadAttention(WIDTH, HEADS, score=score).double()
     value = torch.randn(BATCH, KEYS, WIDTH, dtype=torch.float64)
     whole = attention(value, value, value, masks.causal(KEYS))
-    store, joined = attention.remember(value[0, :0]), attention.joined()
+    store = attention.remember(value[0, :0])
     for t in range(KEYS):
         places = BATCH * torch.arange(t + 1)[None] + torch.arange(BATCH)[:, None]
-        step, store = attention.extend(value[:, t], store, places, joined)
+        step, store = attention.extend(value[:, t], store, places)
         torch.testing.assert_close(step, whole[:, t], rtol=1e-12, atol=1e-12)
     assert store.length == BATCH * KEYS
 
@@ -307,10 +307,10 @@ def test_gradients_flow_through_a_store() -> None:
         WIDTH, HEADS, score=build_score("additive", WIDTH // HEADS, WIDTH // HEADS, HEADS)
     )
     value = torch.randn(BATCH, WIDTH, requires_grad=True)
-    store, joined = attention.remember(value[:0]), attention.joined()
-    _, store = attention.extend(value, store, torch.arange(BATCH)[:, None], joined)
+    store = attention.remember(value[:0])
+    _, store = attention.extend(value, store, torch.arange(BATCH)[:, None])
     both = torch.arange(2 * BATCH).view(2, BATCH).T
-    context, _ = attention.extend(torch.ones_like(value), store, both, joined)
+    context, _ = attention.extend(torch.ones_like(value), store, both)
     context.sum().backward()
     assert value.grad is not None
     assert bool((value.grad != 0).any())

@@ -186,3 +186,20 @@ class TestOptions:
         assert done.stderr == (
             "regard: a beam of 5 cannot give the 9 best outputs: make the beam 9 or wider\n"
         )
+
+    def test_what_must_be_there_is_not_drawn(self, translate: Translate) -> None:
+        done = translate("--sample", "--must", "hund")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            "regard: words that must be there are searched for, not drawn: leave out sampling\n"
+        )
+
+    def test_a_file_is_not_written_over_while_it_is_read(
+        self, translate: Translate, tmp_path: Path
+    ) -> None:
+        done = translate("--out", tmp_path / "given", given="the dog\n")
+        assert done.returncode == 2
+        assert done.stderr == (
+            f"regard: --out {tmp_path / 'given'} is also read: write to another file\n"
+        )
+        assert (tmp_path / "given").read_text() == "the dog\n"

@@ -300,6 +300,21 @@ def test_steps_give_logits() -> None:
 
 
 @norms
+@pytest.mark.parametrize("tie", ["two-way", "none"])
+def test_a_frozen_model_decodes_the_same(is_pre_norm: bool, tie: str) -> None:
+    plain = build(is_pre_norm=is_pre_norm, tie=tie).eval()
+    frozen = copy.deepcopy(plain)
+    frozen.freeze()
+    state, other = plain.start(SOURCE), frozen.start(SOURCE)
+    for t in range(TARGET.shape[1]):
+        expected, state = plain.step(state, TARGET[:, t])
+        stepped, other = frozen.step(other, TARGET[:, t])
+        torch.testing.assert_close(stepped, expected)
+    torch.testing.assert_close(frozen(SOURCE, TARGET), plain(SOURCE, TARGET))
+    assert not any(parameter.requires_grad for parameter in frozen.parameters())
+
+
+@norms
 def test_steps_that_are_watched_are_the_same(is_pre_norm: bool) -> None:
     """By the fused path, by the open one, and by one that is watched between two steps."""
     plain = build(is_pre_norm=is_pre_norm).eval()
