@@ -35,7 +35,10 @@ def show(report: Report, *, is_json: bool) -> None:
         return
     width = None if Console().is_terminal else 1000
     console = Console(highlight=False, markup=False, emoji=False, width=width)
-    console.print(Text(f"{report.system}: {report.n_sentences:,} sentences\n"), soft_wrap=True)
+    systems = (
+        report.system if report.baseline is None else f"{report.system} against {report.baseline}"
+    )
+    console.print(Text(f"{systems}: {report.n_sentences:,} sentences\n"), soft_wrap=True)
     with console.capture() as captured:
         console.print(_table(report))
     for line in captured.get().splitlines():
@@ -50,14 +53,13 @@ def _table(report: Report) -> Table:
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("95 %", no_wrap=True)
     if report.compared:
-        table.add_column(Text(str(report.baseline)), justify="right", overflow="fold")
+        table.add_column("against", justify="right", no_wrap=True)
         table.add_column("difference", justify="right", no_wrap=True)
         table.add_column("p", justify="right", no_wrap=True)
         table.add_column("", no_wrap=True)
     others = {one.measure: one for one in report.compared}
     for one in report.measured:
-        low, high = one.mean - one.margin, one.mean + one.margin
-        cells = [NAMES[one.measure], f"{one.score:.2f}", f"{low:.2f} to {high:.2f}"]
+        cells = [NAMES[one.measure], f"{one.score:.2f}", f"{one.mean:.2f} ± {one.margin:.2f}"]
         table.add_row(*cells, *_compared(others.get(one.measure)))
     table.add_row("exact match", f"{100 * report.exact:.1f} %", "")
     if report.perplexity is not None:

@@ -96,7 +96,9 @@ class Session:
             Request(line, prefix, must)
             for line, (prefix, must) in zip(burst, self.wishes, strict=False)
         ]
-        found = self.translator.translate(asked, self.search, batch_rows=self.batch_rows)
+        found = self.translator.translate(
+            asked, self.search, batch_rows=self.batch_rows, first=number
+        )
         for i, (line, translations) in enumerate(zip(burst, found, strict=True), number + 1):
             n_left_out = translations[0].n_left_out if translations else 0
             if n_left_out:

@@ -12,6 +12,7 @@ class SourceLine:
     tokens: tuple[int, ...]
     prefix: tuple[int, ...] = ()  # how the output must begin
     must: tuple[Phrase, ...] = ()  # phrases that must stand in the output
+    number: int | None = None  # of its stream of chance, for sampling; None: its place in the input
 
 
 @dataclass(frozen=True)

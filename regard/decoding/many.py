@@ -49,7 +49,11 @@ def search_many(
     with _workers(n_workers, max(1, n_threads // n_workers)) as pool:
         while window := list(islice(numbered, n_ahead)):
             n_ahead = min(read_ahead, 4 * n_ahead)
-            batches = _batches(window, batch_rows, n_workers)
+            batches = [
+                batch
+                for alike in _alike(window)
+                for batch in _batches(alike, batch_rows, n_workers)
+            ]
             jobs = [pool.submit(_search, model, batch, search, device) for batch in batches]
             try:
                 yield from _in_order(batches, jobs)
@@ -68,6 +72,13 @@ def _workers(n_workers: int, n_threads: int) -> Iterator[ThreadPoolExecutor]:
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
         torch.set_num_threads(before)
+
+
+def _alike(window: list[Numbered]) -> list[list[Numbered]]:
+    """Sources with phrases to write are searched for one by one, apart from the others."""
+    with_must = [one for one in window if one[1].must]
+    without = [one for one in window if not one[1].must]
+    return [part for part in (with_must, without) if part]
 
 
 def _batches(window: list[Numbered], batch_rows: int, n_workers: int) -> list[list[Numbered]]:
@@ -101,8 +112,9 @@ def _search(
     source = source.to(device)
     prefixes = [line.prefix for line in lines]
     if search.sampling is not None:
-        return sample(model, source, search, prefixes, [number for number, _ in batch])
-    if any(line.must for line in lines):
+        numbers = [i if line.number is None else line.number for i, line in batch]
+        return sample(model, source, search, prefixes, numbers)
+    if lines[0].must:
         return [
             constrained_search(model, source[i : i + 1, : len(line.tokens)], search, line)
             for i, line in enumerate(lines)

@@ -68,7 +68,10 @@ class Translator:
     ) -> "Translator":
         """Open one model folder, or several that translate together."""
         paths = [folders] if isinstance(folders, str | Path) else folders
-        return cls(tuple(load(path, device) for path in paths), max_tokens)
+        translator = cls(tuple(load(path, device) for path in paths), max_tokens)
+        for model in translator.models:
+            model.freeze()
+        return translator
 
     @property
     def models(self) -> tuple[Transformer, ...]:
@@ -101,19 +104,21 @@ class Translator:
         search: Search | None = None,
         *,
         batch_rows: int = 64,
+        first: int = 0,
     ) -> Iterator[list[Translation]]:
         """The translations of each sentence, best first, in order and as they are found.
 
-        A sentence without a token has one translation, which is empty.
+        A sentence without a token has one translation, which is empty. Sentences are numbered
+        from ``first`` on: what sampling draws for one depends on its number alone.
         """
         asked: deque[int | None] = deque()  # tokens left out of each; None: there is no token
 
         def lines() -> Iterator[SourceLine]:
-            for sentence in sentences:
+            for number, sentence in enumerate(sentences, first):
                 line, n_left_out = self._line(sentence)
                 asked.append(n_left_out if line is not None else None)
                 if line is not None:
-                    yield line
+                    yield replace(line, number=number)
 
         found = search_many(
             self.models,

@@ -100,6 +100,9 @@ def _takes(wanted: tuple[str, ...], noun: Noun) -> bool:
 SUBJECTS = {
     verb: tuple(n for n in COMMON_NOUNS if _takes(verb.subjects, n)) for verb in VERBS.values()
 }
+OTHER_SUBJECTS = {  # all but people: what English calls "it"
+    verb: tuple(n for n in nouns if "person" not in n.sorts) for verb, nouns in SUBJECTS.items()
+}
 OBJECTS = {
     verb: tuple(n for n in COMMON_NOUNS if _takes(verb.objects, n)) for verb in VERBS.values()
 }

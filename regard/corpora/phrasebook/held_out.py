@@ -18,7 +18,7 @@ COMBINATIONS: dict[str, frozenset[str]] = {
         | {"jacket", "lamp", "key"}
     ),
     "question": frozenset({"drink", "find", "wash", "follow", "dance", "look for"}),  # its verb
-    "because-it": frozenset({"weak", "thirsty", "steep", "boring", "bitter"}),  # what "it" is
+    "because-it": frozenset({"weak", "thirsty", "slippery", "boring", "bitter"}),  # what "it" is
 }
 
 

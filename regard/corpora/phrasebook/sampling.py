@@ -202,7 +202,8 @@ class Sampler(ClauseSampler):
     def because(self) -> Meaning:
         """The lectures' case: "it" is the one of two nouns that the adjective fits."""
         verb = self.choose(c.REASON_VERBS)
-        noun = self.choose(c.SUBJECTS[verb])
+        others = c.OTHER_SUBJECTS[verb]
+        noun = self.choose(others if others and self.chance() < 0.7 else c.SUBJECTS[verb])
         thing = self.choose(c.OBJECTS[verb])
         x = self.chance()
         is_negated = x < 0.65

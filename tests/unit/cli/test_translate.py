@@ -151,7 +151,7 @@ class TestOptions:
         first, second = translate(*arguments, given="the dog\na cat\n").stdout.splitlines()
         assert first.startswith("die")
         assert {"hund", "katze"} <= set(first.split())
-        assert second
+        assert second == translate(given="a cat\n").stdout.strip()
         done = translate(*arguments, given="the dog\na cat\nthe cat\n")
         assert done.returncode == 2
         assert done.stderr == (

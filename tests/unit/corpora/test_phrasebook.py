@@ -12,7 +12,7 @@ from regard.corpora import Corpus, Example, Side
 from regard.corpora.phrasebook import COMBINATIONS, PAIRS, Phrasebook, join, lecture_examples
 from regard.corpora.phrasebook.adjectives import ADJECTIVES
 from regard.corpora.phrasebook.nouns import NOUNS
-from regard.corpora.phrasebook.phrasebook import LECTURE_KEYS
+from regard.corpora.phrasebook.phrasebook import LECTURE_KEYS, split_of_sentence
 from regard.corpora.phrasebook.verbs import VERBS
 from regard.errors import UsageError
 
@@ -35,8 +35,8 @@ def some(pair: str, split: str, count: int, seed: int = 3) -> list[Example]:
 
 @pytest.fixture(scope="module", params=PAIRS)
 def many(request: pytest.FixtureRequest) -> tuple[str, list[Example]]:
-    """20,000 training examples of each pair."""
-    return request.param, some(request.param, "train", 20_000)
+    """Training examples of each pair."""
+    return request.param, some(request.param, "train", 1_500)
 
 
 def test_all_six_directions_are_there() -> None:
@@ -49,7 +49,8 @@ def test_an_unknown_pair_or_split_is_refused_with_what_there_is() -> None:
     with pytest.raises(UsageError) as refused:
         Phrasebook("en-de")
     assert str(refused.value) == (
-        "the phrasebook has no pair 'en-de': choose one of en-zh, en-fr, zh-en, zh-fr, fr-en, fr-zh."
+        "the phrasebook has no pair 'en-de': "
+        "choose one of en-zh, en-fr, zh-en, zh-fr, fr-en, fr-zh."
     )
     with pytest.raises(UsageError) as refused:
         Phrasebook("zh-en").examples("dev", 1)
@@ -58,24 +59,36 @@ def test_an_unknown_pair_or_split_is_refused_with_what_there_is() -> None:
     )
 
 
-def test_sources_are_distinct_and_have_one_translation(many: tuple[str, list[Example]]) -> None:
-    # Distinct sources cannot have two targets; distinct targets make the way back a function too.
+def check_one_to_one(count: int) -> None:
+    """Assert that no sentence of any language has two translations, over several seeds."""
+    targets: dict[tuple[str, str, str], str] = {}
+    for seed in (1, 2):
+        streams = [Phrasebook(pair).examples("train", seed) for pair in ("zh-en", "zh-fr")]
+        for to_english, to_french in islice(zip(*streams, strict=True), count // 2):
+            assert to_english.source == to_french.source
+            sentences = {"zh": to_english.source, "en": to_english.target, "fr": to_french.target}
+            for first, second in (pair.split("-") for pair in PAIRS):
+                key = (first, second, sentences[first])
+                assert targets.setdefault(key, sentences[second]) == sentences[second], key
+
+
+def test_a_source_has_one_translation_in_every_direction() -> None:
+    check_one_to_one(3_000)
+
+
+@pytest.mark.slow
+def test_twenty_thousand_sources_have_one_translation_in_every_direction() -> None:
+    check_one_to_one(20_000)
+
+
+def test_sources_are_distinct(many: tuple[str, list[Example]]) -> None:
     _, examples = many
     assert len({example.source for example in examples}) == len(examples)
-    assert len({example.target for example in examples}) == len(examples)
-
-
-def test_a_source_has_the_same_translation_under_every_seed() -> None:
-    for pair in PAIRS:
-        targets: dict[str, str] = {}
-        for seed in (1, 2):
-            for example in some(pair, "train", 8_000, seed):
-                assert targets.setdefault(example.source, example.target) == example.target
 
 
 def test_the_same_seed_gives_the_same_examples_and_another_does_not() -> None:
-    assert some("en-fr", "valid", 50, seed=1) == some("en-fr", "valid", 50, seed=1)
-    assert some("en-fr", "valid", 50, seed=1) != some("en-fr", "valid", 50, seed=2)
+    assert some("en-fr", "valid", 15, seed=1) == some("en-fr", "valid", 15, seed=1)
+    assert some("en-fr", "valid", 15, seed=1) != some("en-fr", "valid", 15, seed=2)
 
 
 def test_examples_do_not_depend_on_the_hash_seed() -> None:
@@ -105,12 +118,16 @@ def test_the_stream_stays_as_it_is() -> None:
     assert [example.target for example in first] == FIRST_SENTENCES
 
 
-FIRST_SENTENCES: list[str] = []
+FIRST_SENTENCES = [
+    "The bears didn't avoid the old student.",
+    "That squirrel didn't cross the river because it was too nervous.",
+    "The dancer who is hiding those computers ate that banana.",
+]
 
 
 def test_no_sentence_stands_in_two_splits_whatever_seed_and_direction() -> None:
     parts: dict[str, set[str]] = {}
-    for split, count in {"train": 6_000, "valid": 300, "test": 300, "combinations": 600}.items():
+    for split, count in {"train": 2_000, "valid": 40, "test": 40, "combinations": 200}.items():
         english = {e.target for e in some("zh-en", split, count, seed=1)}
         english |= {e.target for e in some("fr-en", split, count, seed=2)}
         english |= {e.source for e in some("en-zh", split, count, seed=3)}
@@ -122,19 +139,19 @@ def test_no_sentence_stands_in_two_splits_whatever_seed_and_direction() -> None:
 
 
 def test_directions_give_the_same_meanings() -> None:
-    forward, back = some("zh-en", "test", 40), some("en-zh", "test", 40)
+    forward, back = some("zh-en", "test", 15), some("en-zh", "test", 15)
     assert [(e.source, e.target) for e in forward] == [(e.target, e.source) for e in back]
     assert [e.alignment for e in forward] == [
         tuple(sorted((target, source) for source, target in e.alignment)) for e in back
     ]
-    via = some("zh-fr", "test", 40)
+    via = some("zh-fr", "test", 15)
     assert [e.source for e in via] == [e.source for e in forward]
 
 
 def test_words_make_the_sentence(many: tuple[str, list[Example]]) -> None:
     pair, examples = many
     source, target = pair.split("-")
-    for example in examples[:5_000]:
+    for example in examples:
         assert example.source_side is not None
         assert example.target_side is not None
         assert join(example.source_side.words, source) == example.source
@@ -165,7 +182,7 @@ def test_is_tree_can_fail() -> None:
 
 def test_heads_make_a_tree_with_the_root_named_so(many: tuple[str, list[Example]]) -> None:
     _, examples = many
-    for example in examples[:5_000]:
+    for example in examples:
         for side in (example.source_side, example.target_side):
             assert side is not None
             assert is_tree(side), side
@@ -179,7 +196,7 @@ def test_alignment_is_in_range_and_covers_the_words_that_mean_something(
     _, examples = many
     content = {"nsubj", "obj", "amod", "root", "nummod", "acl:relcl", "iobj", "punct"}
     unaligned = Counter[str]()
-    for example in examples[:5_000]:
+    for example in examples:
         source, target = example.source_side, example.target_side
         assert source is not None
         assert target is not None
@@ -213,24 +230,15 @@ def test_the_lecture_sentences(pair: str) -> None:
 
 def test_the_lecture_sentences_are_kept_out_of_training(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(LECTURES["en"]) == LECTURE_KEYS
-    crossing = [
-        example.source
-        for seed in range(3)
-        for example in some("en-fr", "train", 20_000, seed)
-        if example.source.startswith("The animal didn't cross the street because")
-    ]
-    assert not set(crossing) & LECTURE_KEYS
     # Were they not held out, they would be for training like most sentences: the rule is needed.
     monkeypatch.setattr("regard.corpora.phrasebook.phrasebook.split_of", lambda _: "train")
-    import regard.corpora.phrasebook.phrasebook as module
-
-    assert {module.split_of_sentence(key) for key in LECTURE_KEYS} == {"test"}
-    assert module.split_of_sentence("The cat slept.") == "train"
+    assert {split_of_sentence(key) for key in LECTURE_KEYS} == {"test"}
+    assert split_of_sentence("The cat slept.") == "train"
 
 
 def test_it_is_often_of_the_other_gender_and_either_noun() -> None:
     found = Counter[tuple[bool, str]]()
-    for example in some("en-fr", "train", 8_000):
+    for example in some("en-fr", "train", 2_500):
         if "because-it" in example.tags:
             source, target = example.source_side, example.target_side
             assert source is not None
@@ -239,7 +247,7 @@ def test_it_is_often_of_the_other_gender_and_either_noun() -> None:
             assert source.words[pronoun] == "it"
             is_subject = source.relations[noun] == "nsubj"
             found[is_subject, target.words[target.antecedents[0][0]]] += 1
-    assert min(found[who, word] for who in (True, False) for word in ("il", "elle")) > 60
+    assert min(found[who, word] for who in (True, False) for word in ("il", "elle")) > 20
 
 
 def has_combination(example: Example) -> bool:
@@ -266,13 +274,13 @@ def has_combination(example: Example) -> bool:
 
 def test_training_never_shows_a_held_out_combination() -> None:
     for split in ("train", "valid", "test"):
-        for example in some("en-fr", split, 12_000 if split == "train" else 500):
+        for example in some("en-fr", split, 4_000 if split == "train" else 60):
             assert not has_combination(example), example.source
             assert not any(":" in tag for tag in example.tags)
 
 
 def test_every_combination_example_shows_one_and_says_which() -> None:
-    examples = some("en-zh", "combinations", 2_500)
+    examples = some("en-zh", "combinations", 900)
     shown = Counter(tag for example in examples for tag in example.tags if ":" in tag)
     for example in examples:
         assert has_combination(example), example.source
@@ -282,28 +290,32 @@ def test_every_combination_example_shows_one_and_says_which() -> None:
 
 def test_held_out_words_are_common_in_training_elsewhere() -> None:
     words = Counter(
-        word.lower() for example in some("en-fr", "train", 20_000) for word in example.source_side.words  # type: ignore[union-attr]
+        word.lower()
+        for example in some("en-fr", "train", 4_000)
+        for word in example.source_side.words  # type: ignore[union-attr]
     )  # fmt: skip
     for name in COMBINATIONS["relative"] | COMBINATIONS["because-it"]:
-        assert words[name] >= 10, name
+        assert words[name] >= 2, name
     for name in COMBINATIONS["question"]:
-        assert sum(words[form] for form in set(VERBS[name].english)) >= 10, name
+        assert sum(words[form] for form in set(VERBS[name].english)) >= 2, name
 
 
 def test_every_word_of_the_lexicon_is_used() -> None:
     words = Counter(
-        word for example in some("en-zh", "train", 40_000) for word in example.target_side.words  # type: ignore[union-attr]
+        word
+        for example in some("en-zh", "train", 6_000)
+        for word in example.target_side.words  # type: ignore[union-attr]
     )  # fmt: skip
     for noun in NOUNS.values():
-        assert words[noun.chinese] >= 15, noun.name
+        assert words[noun.chinese] >= 2, noun.name
     for verb in VERBS.values():
-        assert words[verb.chinese[0]] + words["".join(verb.chinese)] >= 15, verb.name
+        assert words[verb.chinese[0]] + words["".join(verb.chinese)] >= 2, verb.name
     for adjective in ADJECTIVES.values():
-        assert words[adjective.chinese] + words[(*adjective.before, "-")[0]] >= 15, adjective.name
+        assert words[adjective.chinese] + words[(*adjective.before, "-")[0]] >= 2, adjective.name
 
 
 def test_every_construction_is_drawn() -> None:
-    tags = Counter(tag for example in some("zh-en", "train", 4_000) for tag in example.tags)
+    tags = Counter(tag for example in some("zh-en", "train", 3_000) for tag in example.tags)
     for tag in (
         *("past", "present", "future", "progressive", "already", "never", "state"),
         *("can", "want", "must", "was-doing", "negation", "question", "whether", "who", "what"),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from regard.decoding import Limits, Search
+from regard.decoding import Limits, Sampling, Search
 from regard.errors import UsageError
 from regard.text import SentencePieceText, Words
 from regard.translation import Request, Translator
@@ -46,6 +46,22 @@ class TestTranslate:
         next(found)
         assert len(read) < 3000
         found.close()  # type: ignore[attr-defined]
+
+    def test_samples_do_not_depend_on_how_sentences_arrive(self, folder) -> None:
+        translator = Translator.open(folder())
+        search = Search(limits=Limits(most=7), sampling=Sampling(temperature=3.0), n_best=2)
+        together = list(translator.translate(SENTENCES, search))
+        apart = [
+            found
+            for first in (0, 3, 4)
+            for found in translator.translate(
+                SENTENCES[first : {0: 3, 3: 4, 4: 6}[first]], search, first=first
+            )
+        ]
+        texts = [[one.text for one in found] for found in together]
+        assert [[one.text for one in found] for found in apart] == texts
+        other = list(translator.translate(SENTENCES, search, first=9))
+        assert [[one.text for one in found] for found in other] != texts
 
     def test_n_best_are_sorted(self, folder) -> None:
         search = Search(width=4, n_best=3, limits=Limits(most=7))
