@@ -26,7 +26,7 @@ brave/braver | 勇敢/勇敢的 | courageux/courageuse | after | {LIVING}
 clever/cleverer | 聪明/聪明的 | intelligent | after | {LIVING}
 strong/stronger | 强壮/强壮的 | fort | after | {LIVING}
 young/younger | 年轻/年轻的 | jeune | before | {LIVING}
-old/older | 老/老 | vieux/vieille/vieil | before | {LIVING}
+old/older | 老/年老的 | vieux/vieille/vieil | before | {LIVING}
 busy/busier | 忙/- | occupé | after | person
 rich/richer | 富有/富有的 | riche | after | person
 polite | 礼貌/礼貌的 | poli | after | person

@@ -96,7 +96,7 @@ GOLDEN: list[tuple[Meaning, str, str, str]] = [
     (event("dance", "never", "they"),
      "They have never danced.", "他们从来没有跳过舞。", "Ils n'ont jamais dansé."),
     (event("sing", "past", "two|old|man"),
-     "Two old men sang.", "两个老男人唱了歌。", "Deux vieux hommes ont chanté."),
+     "Two old men sang.", "两个年老的男人唱了歌。", "Deux vieux hommes ont chanté."),
     (event("wear 穿", "state", "the|girl", "a|white|dress"),
      "The girl is wearing a white dress.", "这个女孩穿着一条白色的裙子。",
      "La fille porte une robe blanche."),
@@ -130,7 +130,7 @@ GOLDEN: list[tuple[Meaning, str, str, str]] = [
      "Il a rencontré plusieurs ingénieurs à Pékin."),
     # determiners and adjectives
     (event("know", "present", "the|old|man", "your|new|teacher"),
-     "The old man knows your new teacher.", "这个老男人认识你的新老师。",
+     "The old man knows your new teacher.", "这个年老的男人认识你的新老师。",
      "Le vieil homme connaît ton nouveau professeur."),
     (event("lose", "past", "Mary", "my|scarf"),
      "Mary lost my scarf.", "玛丽弄丢了我的围巾。", "Marie a perdu mon écharpe."),

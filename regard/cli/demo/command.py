@@ -1,0 +1,75 @@
+"""The demo from its first sentence to its last."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from regard.corpora import Extract
+
+RECIPES = {"phrasebook": "phrasebook", "dates": "transformer-tiny"}
+DEFAULT_PAIR = "zh-en"
+
+
+def demo(
+    pair: Annotated[
+        str | None, typer.Option(help="Languages of the phrasebook: zh-en, en-fr, …")
+    ] = None,
+    corpus: Annotated[str, typer.Option(help="phrasebook or dates.")] = "phrasebook",
+    out: Annotated[
+        Path, typer.Option(help="A folder; each pair gets its own below it.")
+    ] = Path("runs/demo"),
+    minutes: Annotated[
+        float | None, typer.Option(help="Stop training after so long; by default as the recipe.")
+    ] = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change the recipe: training.updates=500"),
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Processor threads; all cores by default.")
+    ] = None,
+) -> None:
+    """Train a small translator in minutes, measure it, and look inside; run again to continue."""
+    from regard.cli.demo import saving, showing
+    from regard.cli.demo.findings import find
+    from regard.cli.searching import open_translator
+    from regard.cli.training_session import run_session
+    from regard.recipes import read_recipe
+
+    extract = _extract(corpus, pair)
+    overrides = [
+        f'data.train=["{extract.name}"]',
+        f'data.valid=["{extract.corpus}{f":{extract.pair}" if extract.pair else ""}:valid"]',
+        *([] if minutes is None else [f"training.minutes={minutes:g}"]),
+        *(change or []),
+    ]
+    recipe = read_recipe(_recipe_name(extract.corpus), overrides)
+    folder = saving.Folder(out / (extract.pair or extract.corpus))
+    folder.create()
+    showing.headline(extract, recipe.training.minutes, folder)
+    run_session(
+        recipe, folder.model, device=device, n_threads=threads, writes_tensorboard=False
+    )
+    showing.say("Translating sentences it has never seen, and looking inside …")
+    translator = open_translator(folder.model, device=device, threads=threads, max_tokens=512)
+    contents = find(extract, translator, folder.model)
+    folder.save(contents)
+    showing.show(contents, folder)
+
+
+def _extract(corpus: str, pair: str | None) -> "Extract":
+    from regard.corpora import CORPORA, Extract, open_corpus
+
+    if pair is None and corpus in CORPORA and CORPORA[corpus].pairs:
+        pair = DEFAULT_PAIR
+    open_corpus(corpus, pair)  # refuses what is not there
+    return Extract(corpus, pair)
+
+
+def _recipe_name(corpus: str) -> str:
+    from regard.recipes import preset_names
+
+    return RECIPES[corpus] if RECIPES[corpus] in preset_names() else "transformer-tiny"

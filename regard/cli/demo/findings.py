@@ -1,0 +1,174 @@
+"""What the demo finds out about the model it trained."""
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+from regard.cli.demo import pronouns
+from regard.cli.demo.units import read_units
+from regard.cli.searching import beam_of
+from regard.corpora import Example, Extract, open_corpus
+from regard.evaluation import judge
+from regard.inspection.antecedents import HeadScore, choose_head, score_head
+from regard.inspection.looking import Looking
+from regard.inspection.report import Contents, PronounScore, Shown, SplitScore, Trained
+from regard.training import read_metrics
+from regard.translation import Translator
+from regard.translation.alignment import align_batch
+
+N_SHOWN = 6
+KINDS = ("question", "relative", "giving", "comparison", "negation", "existence")
+NEEDS_ANTECEDENT = ("en-fr", "zh-fr", "fr-en", "fr-zh")  # it: il or elle; il: he or it
+
+
+def find(extract: Extract, translator: Translator, folder: Path) -> Contents:
+    """Measure the model on what was held out of its corpus, and look inside."""
+    test, combinations, valid = (
+        list(Extract(extract.corpus, extract.pair, split).draw())
+        for split in ("test", "combinations", "valid")
+    )
+    lectures = _lectures(extract)
+    shown = _chosen(lectures, test)
+    outputs = _translated(translator, chain(test, combinations, shown))
+    of_test, rest = outputs[: len(test)], outputs[len(test) :]
+    of_combinations, of_shown = rest[: len(combinations)], rest[len(combinations) :]
+    heads = _heads(translator, valid, test) if lectures else None
+    alignment, layer = _alignment(translator, shown[0], of_shown[0])
+    return Contents(
+        title=extract.pair or extract.corpus,
+        trained=_trained(extract, translator, folder),
+        scores=(
+            _scored("test", of_test, test),
+            _scored("combinations", of_combinations, combinations),
+        ),
+        pronouns=_pronouns(extract, of_test, test),
+        sentences=tuple(
+            Shown(example.source, output, example.target)
+            for example, output in zip(shown, of_shown, strict=True)
+        ),
+        alignment=alignment,
+        alignment_layer=layer,
+        looks=tuple(
+            pronouns.look(translator, example, output, heads[0].layer, heads[0].head)
+            for example, output in zip(lectures, of_shown, strict=False)
+            if heads is not None
+        ),
+        valid_head=heads[0] if heads else None,
+        test_head=heads[1] if heads else None,
+        needs_antecedent=extract.pair in NEEDS_ANTECEDENT,
+        commands=_commands(folder, shown[0].source),
+    )
+
+
+def _lectures(extract: Extract) -> tuple[Example, ...]:
+    """The lectures' sentences, of a corpus that has them."""
+    corpus = open_corpus(extract.corpus, extract.pair)
+    return corpus.lectures() if hasattr(corpus, "lectures") else ()
+
+
+def _chosen(lectures: Sequence[Example], test: Sequence[Example]) -> list[Example]:
+    """The lectures' sentences, then the first test sentence of each kind, then any."""
+    chosen = list(lectures)
+    firsts = (next((one for one in test if kind in one.tags), None) for kind in KINDS)
+    for example in chain((one for one in firsts if one is not None), test):
+        if len(chosen) < N_SHOWN and example not in chosen:
+            chosen.append(example)
+    return chosen
+
+
+def _translated(translator: Translator, examples: "chain[Example]") -> list[str]:
+    """The best translation of each, by the same search as `regard evaluate`."""
+    sources = [example.source for example in examples]
+    search = beam_of(5, 1.0, "wu")
+    return [best[0].text for best in translator.translate(sources, search)]
+
+
+def _scored(split: str, outputs: Sequence[str], examples: Sequence[Example]) -> SplitScore:
+    quality = judge(outputs, [example.target for example in examples])
+    return SplitScore(
+        split, len(outputs), quality.bleu, quality.chrf, quality.exact, quality.signature
+    )
+
+
+def _pronouns(
+    extract: Extract, outputs: Sequence[str], examples: Sequence[Example]
+) -> PronounScore | None:
+    if not (extract.pair or "").endswith("-fr"):
+        return None
+    asked = [
+        (output, example.target)
+        for output, example in zip(outputs, examples, strict=True)
+        if pronouns.ABOUT_IT in example.tags
+    ]
+    return pronouns.score_pronouns([o for o, _ in asked], [t for _, t in asked]) if asked else None
+
+
+def _heads(
+    translator: Translator, valid: Sequence[Example], test: Sequence[Example]
+) -> tuple[HeadScore, HeadScore] | None:
+    """The head that finds antecedents best, chosen on validation sentences, then tested."""
+    known = pronouns.cases(translator, valid)
+    if not known:
+        return None
+    best = choose_head(known)
+    unseen = pronouns.cases(translator, test)
+    return best, score_head(unseen, best.layer, best.head) if unseen else best
+
+
+def _alignment(translator: Translator, example: Example, output: str) -> tuple[Looking, int]:
+    """The alignment of the model's own translation, with the truth where it wrote the truth."""
+    is_right = output == example.target and example.target_side is not None
+    source = read_units(
+        translator.source_tokenizer,
+        example.source,
+        example.source_side.words if example.source_side else (),
+    )
+    words = example.target_side.words if is_right and example.target_side else ()
+    target = read_units(translator.target_tokenizer, output, words)
+    (found,) = align_batch(translator.models[0], [(source.read, target.read)])
+    truth: set[tuple[int, int]] = set()
+    if source.places and target.places:
+        truth = {(target.places[j], source.places[i]) for i, j in example.alignment}
+    return (
+        Looking(found.target_words, found.source_words, found.matrix, tuple(sorted(truth))),
+        found.layer,
+    )
+
+
+def _trained(extract: Extract, translator: Translator, folder: Path) -> Trained:
+    records = read_metrics(folder / "metrics.jsonl")
+    steps = [r for r in records if r["event"] == "stepped" and r["loss"] is not None]
+    ends = [r for r in records if r["event"] == "finished"]
+    validated = [r for r in records if r["event"] == "validated" and r["loss"] is not None]
+    last = (ends or validated or steps or [{"update": 0, "seconds": 0.0}])[-1]
+    speed = None
+    if steps and last["seconds"]:
+        mean = sum(r["n_tokens"] for r in steps) / len(steps)
+        speed = mean * last["update"] / last["seconds"]
+    recipe, model = translator.loaded[0].recipe, translator.models[0]
+    return Trained(
+        corpus=extract.name,
+        recipe=recipe.name,
+        folder=folder.as_posix(),
+        n_parameters=sum(parameter.numel() for parameter in model.parameters()),
+        n_layers=recipe.model.n_layers,
+        d_model=recipe.model.d_model,
+        n_heads=recipe.model.n_heads,
+        updates=last["update"],
+        seconds=last["seconds"],
+        tokens_a_second=speed,
+        training_curve=tuple((r["update"], r["loss"]) for r in steps),
+        validation_curve=tuple((r["update"], r["loss"]) for r in validated),
+    )
+
+
+def _commands(folder: Path, sentence: str) -> tuple[tuple[str, str], ...]:
+    model = folder.as_posix()
+    return (
+        ("translate", f"regard translate {model}"),
+        ("look", f'regard explain sentence "{sentence}" --model {model}'),
+        (
+            "train",
+            "regard train transformer-small --source train.en --target train.de --out runs/mine",
+        ),
+    )

@@ -1,0 +1,118 @@
+"""What a report tells, as plain values: the terminal, the page and the JSON all read it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from regard.inspection.antecedents import HeadScore
+from regard.inspection.looking import Looking
+
+Points = tuple[tuple[int, float], ...]  # (update, loss)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The model, and how it came to be."""
+
+    corpus: str
+    recipe: str
+    folder: str
+    n_parameters: int
+    n_layers: int
+    d_model: int
+    n_heads: int
+    updates: int
+    seconds: float
+    tokens_a_second: float | None  # target tokens, validation included; None: too short to say
+    training_curve: Points
+    validation_curve: Points
+
+
+@dataclass(frozen=True)
+class SplitScore:
+    """How good the translations of a held-out split are."""
+
+    split: str
+    n: int
+    bleu: float
+    chrf: float
+    exact: float
+    signature: str
+
+
+@dataclass(frozen=True)
+class PronounScore:
+    """How many pronouns are the right ones, and what guessing the most frequent one would give."""
+
+    n: int
+    n_right: int
+    by_pronoun: Mapping[str, tuple[int, int]]  # of each true pronoun: how many, how many right
+
+    @property
+    def accuracy(self) -> float:
+        """The share of right ones."""
+        return self.n_right / self.n if self.n else 0.0
+
+    @property
+    def guessing(self) -> float:
+        """The share of the most frequent one."""
+        return max((n for n, _ in self.by_pronoun.values()), default=0) / max(1, self.n)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A sentence, what the model made of it, and what is right."""
+
+    source: str
+    output: str
+    truth: str
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the model wrote exactly the truth."""
+        return self.output == self.truth
+
+
+@dataclass(frozen=True)
+class PronounLook:
+    """One sentence with a pronoun: what it looks at in the encoder, and what its translation does.
+
+    ``by_layer`` has a row for each layer of the encoder, the mean of its heads.
+    """
+
+    source: str
+    output: str
+    truth: str
+    head: Looking  # of the chosen head, in the encoder
+    by_layer: Looking
+    crossing: Looking | None  # of the target pronoun, in the decoder; None: it wrote none
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All that a report tells."""
+
+    title: str
+    trained: Trained
+    scores: tuple[SplitScore, ...]
+    pronouns: PronounScore | None
+    sentences: tuple[Shown, ...]
+    alignment: Looking
+    alignment_layer: int
+    looks: tuple[PronounLook, ...]
+    valid_head: HeadScore | None  # the chosen head where it was chosen
+    test_head: HeadScore | None  # and where it was not
+    needs_antecedent: bool  # whether the target language makes the model find the antecedent
+    commands: tuple[tuple[str, str], ...]  # what to do next: (kind, command)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON holds it, every digit."""
+        written = asdict(self)
+        for kept, one in zip(written["sentences"], self.sentences, strict=True):
+            kept["is_right"] = one.is_right
+        if self.pronouns is not None:
+            written["pronouns"] |= {
+                "accuracy": self.pronouns.accuracy,
+                "guessing": self.pronouns.guessing,
+            }
+        return written
