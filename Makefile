@@ -18,8 +18,8 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[develop]'
 	touch $@
 
-demo: $(STAMP)  ## Show what Regard does
-	$(BIN)/regard explain lecture
+demo: $(STAMP)  ## Train a translator in minutes, measure it, look inside
+	$(BIN)/regard demo
 
 test: $(STAMP)  ## Run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal

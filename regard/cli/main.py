@@ -10,6 +10,7 @@ from regard import __version__
 from regard.cli import (
     average,
     data,
+    demo,
     evaluate,
     explain,
     info,
@@ -27,6 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(demo.demo)
 app.command()(data.data)
 app.add_typer(explain.app, name="explain")
 app.add_typer(recipes.app, name="recipes")

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 SHARES = {"valid": 10, "test": 10}  # of 1,000 sources each; all others are for training
 
@@ -30,6 +30,7 @@ class Example:
     tags: tuple[str, ...] = field(default=())  # constructions it shows: "question", "because-it"
 
 
+@runtime_checkable
 class Corpus(Protocol):
     """A corpus that needs no download."""
 

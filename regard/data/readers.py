@@ -2,14 +2,18 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from regard.corpora import Extract
 from regard.data.gettext import read_gettext
 from regard.data.lines import read_lines
 from regard.data.spec import Spec, parse_spec
 from regard.errors import DataError
+
+_MOST_KEPT = 200_000  # pairs of an embedded corpus, in memory
 
 
 class Pair(NamedTuple):
@@ -137,4 +141,12 @@ def _gettext(spec: Spec) -> Iterator[tuple[str, str]]:
 
 def _embedded(spec: Spec) -> Iterator[tuple[str, str]]:
     assert spec.extract is not None
-    return ((example.source, example.target) for example in spec.extract.draw())
+    if spec.extract.most > _MOST_KEPT:
+        return ((example.source, example.target) for example in spec.extract.draw())
+    return iter(_drawn(spec.extract))
+
+
+@lru_cache(maxsize=4)
+def _drawn(extract: Extract) -> tuple[tuple[str, str], ...]:
+    """Kept: a run reads its examples twice, for the vocabulary and for their ids."""
+    return tuple((example.source, example.target) for example in extract.draw())

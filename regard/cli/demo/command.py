@@ -17,9 +17,9 @@ def demo(
         str | None, typer.Option(help="Languages of the phrasebook: zh-en, en-fr, …")
     ] = None,
     corpus: Annotated[str, typer.Option(help="phrasebook or dates.")] = "phrasebook",
-    out: Annotated[
-        Path, typer.Option(help="A folder; each pair gets its own below it.")
-    ] = Path("runs/demo"),
+    out: Annotated[Path, typer.Option(help="A folder; each pair gets its own below it.")] = Path(
+        "runs/demo"
+    ),
     minutes: Annotated[
         float | None, typer.Option(help="Stop training after so long; by default as the recipe.")
     ] = None,
@@ -50,9 +50,7 @@ def demo(
     folder = saving.Folder(out / (extract.pair or extract.corpus))
     folder.create()
     showing.headline(extract, recipe.training.minutes, folder)
-    run_session(
-        recipe, folder.model, device=device, n_threads=threads, writes_tensorboard=False
-    )
+    run_session(recipe, folder.model, device=device, n_threads=threads, writes_tensorboard=False)
     showing.say("Translating sentences it has never seen, and looking inside …")
     translator = open_translator(folder.model, device=device, threads=threads, max_tokens=512)
     contents = find(extract, translator, folder.model)

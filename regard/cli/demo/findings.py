@@ -1,9 +1,11 @@
 """What the demo finds out about the model it trained."""
 
+import shlex
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
+from regard.checkpoint import load
 from regard.cli.demo import pronouns
 from regard.cli.demo.units import read_units
 from regard.cli.searching import beam_of
@@ -145,7 +147,8 @@ def _trained(extract: Extract, translator: Translator, folder: Path) -> Trained:
     if steps and last["seconds"]:
         mean = sum(r["n_tokens"] for r in steps) / len(steps)
         speed = mean * last["update"] / last["seconds"]
-    recipe, model = translator.loaded[0].recipe, translator.models[0]
+    # What decodes is laid out for speed, with copies: what was trained is counted from the folder.
+    recipe, model = translator.loaded[0].recipe, load(folder).model
     return Trained(
         corpus=extract.name,
         recipe=recipe.name,
@@ -163,7 +166,7 @@ def _trained(extract: Extract, translator: Translator, folder: Path) -> Trained:
 
 
 def _commands(folder: Path, sentence: str) -> tuple[tuple[str, str], ...]:
-    model = folder.as_posix()
+    model = shlex.quote(folder.as_posix())
     return (
         ("translate", f"regard translate {model}"),
         ("look", f'regard explain sentence "{sentence}" --model {model}'),

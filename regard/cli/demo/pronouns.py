@@ -117,6 +117,7 @@ def look(
     rows = tuple(tuple(row) for row in weights[layer, head].tolist())
     layers = weights[:, :, focus].mean(1)
     return PronounLook(
+        side.words[pronoun],
         example.source,
         output,
         example.target,

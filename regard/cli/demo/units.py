@@ -56,7 +56,7 @@ def _spans(text: str, words: Sequence[str]) -> list[tuple[int, int]] | None:
 
 
 def _touched(piece: Piece, spans: list[tuple[int, int]]) -> tuple[int, int]:
-    """The first and the last word that a token covers; a token of no letter stands with the next."""
+    """The first and the last word a token covers; a token of no letter stands with the next."""
     covered = [k for k, (start, end) in enumerate(spans) if start < piece.end and piece.start < end]
     if covered:
         return covered[0], covered[-1]

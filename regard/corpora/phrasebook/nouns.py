@@ -221,6 +221,8 @@ class Noun:
 
 
 def _english_plural(word: str) -> str:
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return word[:-1] + "ies"
     return word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s")
 
 

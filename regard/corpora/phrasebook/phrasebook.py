@@ -22,7 +22,9 @@ REALISE: dict[str, Callable[[Meaning], Sentence]] = {
     "fr": french.realise,
 }
 PAIRS = tuple(f"{source}-{target}" for source, target in permutations(REALISE, 2))
+VERSION = 1  # grows whenever the same seed gives other sentences
 SPLITS = ("train", "valid", "test", "combinations")
+_PATIENCE = 100_000  # draws without a new sentence after which there are taken to be no more
 
 # Each construction as often as it stands here.
 CONSTRUCTIONS = (
@@ -101,7 +103,9 @@ class Phrasebook:
         is_new = split == "combinations"
         constructions = WITH_COMBINATIONS if is_new else CONSTRUCTIONS
         seen: set[bytes] = set()
-        while True:
+        n_in_vain = 0
+        while n_in_vain < _PATIENCE:
+            n_in_vain += 1
             meaning = sampler.draw(constructions)
             combinations = held_out(meaning)
             if bool(combinations) != is_new:
@@ -113,6 +117,7 @@ class Phrasebook:
             digest = blake2b(key.encode(), digest_size=8).digest()
             if digest not in seen:
                 seen.add(digest)
+                n_in_vain = 0
                 yield self._example(meaning, inner, combinations)
 
     def _example(

@@ -1,4 +1,4 @@
-"""The picture of an alignment: a translation's words beside its source's, darker where they look."""
+"""An alignment: the words of a translation beside those of its source, darker where they look."""
 
 from pathlib import Path
 

@@ -80,12 +80,18 @@ class PronounLook:
     ``by_layer`` has a row for each layer of the encoder, the mean of its heads.
     """
 
+    word: str  # the pronoun; the tokenizer may have put it into a longer token
     source: str
     output: str
     truth: str
     head: Looking  # of the chosen head, in the encoder
     by_layer: Looking
-    crossing: Looking | None  # of the target pronoun, in the decoder; None: it wrote none
+    crossing: Looking | None  # of the target pronoun, in the decoder; None: it wrote another text
+
+    @property
+    def token(self) -> str:
+        """What the model sees in place of the pronoun."""
+        return self.head.rows[self.head.focus or 0]
 
 
 @dataclass(frozen=True)

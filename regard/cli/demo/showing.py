@@ -1,0 +1,177 @@
+"""What the demo prints: prose, scores, sentences, shades and bars; plain text in a pipe."""
+
+import io
+import sys
+
+from rich.console import Console
+from rich.text import Text
+
+from regard.cli.demo.saving import FORMATS, Folder
+from regard.cli.demo.shades import matrix
+from regard.cli.explain.grids import grid
+from regard.corpora import Extract
+from regard.inspection.explanation import Table
+from regard.inspection.report import Contents, PronounLook
+
+PLAIN_WIDTH = 110  # where there is no terminal to ask
+NEXT = {
+    "translate": "translate what you type",
+    "look": "follow a sentence through the model, number by number",
+    "train": "train on your own two files",
+}
+
+
+def say(sentence: str = "", style: str = "") -> None:
+    """Print a line of prose."""
+    console = _console()
+    console.print(Text(_clean(sentence), style), soft_wrap=not console.is_terminal)
+
+
+def headline(extract: Extract, minutes: float | None, folder: Folder) -> None:
+    """Say what is about to happen, and how long it takes."""
+    say()
+    say("Regard: a translator from nothing", "bold")
+    long = f"at most {minutes:g} minutes of training" if minutes else "a few minutes of training"
+    say(
+        f"A Transformer learns {extract.corpus}{f' {extract.pair}' if extract.pair else ''} from "
+        f"drawn sentences; {long} on an ordinary processor. Then it is measured on sentences it "
+        "never saw, and opened up. Ctrl-C stops it; the same command goes on from there."
+    )
+    say(f"Everything goes to {folder.path}")
+    say()
+
+
+def show(contents: Contents, folder: Folder) -> None:
+    """Print what was found, where it is kept, and what to do next."""
+    _show_scores(contents)
+    _show_sentences(contents)
+    _show_alignment(contents)
+    if contents.looks:
+        _show_pronoun(contents)
+    _title("Kept")
+    for path, about in (
+        (folder.page, "all of this as one page; open it in a browser"),
+        (folder.numbers, "every number"),
+        (folder.pictures, f"the pictures, as {' and '.join(FORMATS)}"),
+        (folder.model, "the model"),
+    ):
+        say(f"  {path}  {about}")
+    _title("Next")
+    for kind, command in contents.commands:
+        say(f"  {NEXT[kind]}:")
+        say(f"    {command}", "cyan")
+    say()
+
+
+def _show_scores(contents: Contents) -> None:
+    _title("How good is it?")
+    for score in contents.scores:
+        what = {"test": "new sentences", "combinations": "new combinations of known words"}
+        say(
+            f"  {score.n:,} {what.get(score.split, score.split)}: BLEU {score.bleu:.1f}, "
+            f"{100 * score.exact:.1f} % exactly right"
+        )
+    found = contents.pronouns
+    if found is not None:
+        each = ", ".join(f"{p} {right} of {n}" for p, (n, right) in found.by_pronoun.items())
+        say(
+            f"  {found.n:,} sentences where “it” may be il or elle: {100 * found.accuracy:.1f} % "
+            f"have the right one ({each}); guessing gives {100 * found.guessing:.1f} %"
+        )
+
+
+def _show_sentences(contents: Contents) -> None:
+    _title("Side by side")
+    for one in contents.sentences:
+        mark, style = ("✓", "bold green") if one.is_right else ("✗", "bold #d9682c")
+        say(f"    {one.source}", "dim")
+        console = _console()
+        console.print(
+            Text.assemble("  ", (mark, style), f" {_clean(one.output)}"),
+            soft_wrap=not console.is_terminal,
+        )
+        if not one.is_right:
+            say(f"    truth: {one.truth}", "dim")
+
+
+def _show_alignment(contents: Contents) -> None:
+    _title("Which word came from where")
+    brackets = (
+        "; [ ] are the true links, which it was never told" if contents.alignment.truth else ""
+    )
+    say(f"  Rows: the translation. Columns: the source. Darker: looks more{brackets}.")
+    console = _console()
+    for line in matrix(contents.alignment, console.width - 2):
+        console.print(Text.assemble("  ", line), no_wrap=True, overflow="ignore", crop=False)
+
+
+def _show_pronoun(contents: Contents) -> None:
+    valid, test = contents.valid_head, contents.test_head
+    assert valid is not None
+    assert test is not None
+    first = contents.looks[0]
+    _title(f"What “{first.word}” looks at")
+    if first.token != first.word:
+        say(f"  The tokenizer made one token of “{first.token}”: it looks as a whole.")
+    say(
+        f"  Encoder layer {valid.layer}, head {valid.head} (from 0): of all heads it best told "
+        f"what the pronoun stands for on {valid.n} validation sentences. On {test.n} test "
+        f"sentences the right noun gets more than the other in {100 * test.share:.0f} % "
+        "(chance: 50 %)."
+    )
+    if not contents.needs_antecedent:
+        say(
+            "  In this pair the pronoun is translated alike whatever it stands for, so nothing "
+            "makes the model find out: regard demo --pair en-fr trains one that has to."
+        )
+    console = _console()
+    blocks = [_bars(look) for look in contents.looks]
+    if console.width < 2 + sum(block[0].cell_len + 4 for block in blocks):
+        for block in blocks:
+            _print_blocks(console, [block])
+    else:
+        _print_blocks(console, blocks)
+
+
+def _bars(look: PronounLook) -> list[Text]:
+    true = {column for _, column in look.head.truth}
+    words = tuple(f"{word} ◂" if j in true else word for j, word in enumerate(look.head.columns))
+    cells = tuple((weight,) for weight in look.head.row)
+    stands = " ".join(look.head.columns[j] for j in sorted(true))
+    name = f"{look.word} = {stands}"
+    return grid(Table(name, words, ("α",), cells, "bars", focus=look.head.focus), 60)
+
+
+def _print_blocks(console: Console, blocks: list[list[Text]]) -> None:
+    console.print()
+    for i in range(max(map(len, blocks))):
+        line = Text("  ")
+        for block in blocks:
+            line.append_text(block[i] if i < len(block) else Text(" " * block[0].cell_len))
+            line.append("    ")
+        line.rstrip()
+        console.print(line, no_wrap=True, overflow="ignore", crop=False)
+
+
+def _title(text: str) -> None:
+    say()
+    say(text, "bold")
+
+
+def _console() -> Console:
+    stream = sys.stdout
+    if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+        stream.reconfigure(errors="replace")
+    is_terminal = stream.isatty()
+    return Console(
+        file=stream,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        width=None if is_terminal else PLAIN_WIDTH,
+    )
+
+
+def _clean(text: str) -> str:
+    """The text without signs that would move the cursor."""
+    return "".join(c if c.isprintable() else "�" for c in text)

@@ -1,0 +1,198 @@
+"""The page: what was trained, how good it is, what it looks at; in English and in Chinese."""
+
+from html import escape
+
+from regard.inspection.report.charts import curve, heat_map, lines
+from regard.inspection.report.contents import Contents, PronounLook, SplitScore
+from regard.inspection.report.prose import PROSE, SPLITS, both, say
+from regard.inspection.report.style import STYLE
+
+
+def write_page(contents: Contents) -> str:
+    """One HTML document that needs nothing else."""
+    sections = [
+        _scores(contents),
+        _sentences(contents),
+        _alignment(contents),
+        _pronoun(contents),
+        _training(contents),
+        _next(contents),
+    ]
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>Regard: {escape(contents.title)}</title>\n"
+        f"<style>{STYLE}</style>\n</head>\n<body>\n"
+        '<input class="tongue" type="radio" name="tongue" id="en" checked aria-label="English">'
+        '<input class="tongue" type="radio" name="tongue" id="zh" aria-label="中文">\n'
+        f"{_header(contents)}\n<main>\n{''.join(filter(None, sections))}</main>\n"
+        f"<footer>{say('footer')}</footer>\n"
+        "<script>if(/^zh/.test(navigator.language))document.getElementById('zh').checked=true"
+        "</script>\n</body>\n</html>\n"
+    )
+
+
+def _header(contents: Contents) -> str:
+    trained = contents.trained
+    test = contents.scores[0]
+    facts = [
+        (f"{test.bleu:.1f}", say("bleu")),
+        (f"{100 * test.exact:.1f} %", say("exact")),
+        (_clock(trained.seconds), say("minutes")),
+        (_count(trained.n_parameters), say("parameters")),
+    ]
+    if contents.pronouns is not None:
+        facts.insert(2, (f"{100 * contents.pronouns.accuracy:.1f} %", say("pronouns")))
+    cards = "".join(f"<div><b>{value}</b>{name}</div>" for value, name in facts)
+    return (
+        '<header><div class="switch"><label for="en">English</label>'
+        f'<label for="zh">中文</label></div><p class="lead">Regard</p>'
+        f"<h1>{say('title', pair=contents.title)}</h1>"
+        f'<p class="lead">{say("lead", corpus=trained.corpus, n=f"{test.n:,}")}</p>'
+        f'<div class="facts">{cards}</div></header>'
+    )
+
+
+def _scores(contents: Contents) -> str:
+    rows = "".join(_score_row(score) for score in contents.scores)
+    names = "".join(f'<th class="n">{name}</th>' for name in ("BLEU", "chrF", say("exact")))
+    text = f"<h2>{say('scores')}</h2><p>{say('scores-read')}</p>"
+    text += (
+        f'<div class="scroll"><table class="plain"><tr><th>{say("split")}</th>'
+        f'<th class="n">{say("n")}</th>{names}</tr>{rows}</table></div>'
+    )
+    found = contents.pronouns
+    if found is not None:
+        each = ", ".join(
+            f"{pronoun} {right}/{n}" for pronoun, (n, right) in found.by_pronoun.items()
+        )
+        text += (
+            "<p>"
+            + say(
+                "pronouns-read",
+                n=f"{found.n:,}",
+                accuracy=f"{100 * found.accuracy:.1f}",
+                guessing=f"{100 * found.guessing:.1f}",
+                each=each,
+            )
+            + "</p>"
+        )
+    return f'{text}<p class="note">{escape(contents.scores[0].signature)}</p>'
+
+
+def _score_row(score: SplitScore) -> str:
+    english, chinese = SPLITS.get(score.split, (score.split, score.split))
+    return (
+        f'<tr><td>{both(english, chinese)}</td><td class="n">{score.n:,}</td>'
+        f'<td class="n">{score.bleu:.2f}</td><td class="n">{score.chrf:.2f}</td>'
+        f'<td class="n">{100 * score.exact:.1f} %</td></tr>'
+    )
+
+
+def _sentences(contents: Contents) -> str:
+    text = f"<h2>{say('sentences')}</h2><p>{say('sentences-read')}</p>"
+    for one in contents.sentences:
+        mark = '<i class="right">✓</i>' if one.is_right else '<i class="wrong">✗</i>'
+        text += (
+            f'<div class="pair">{mark}<p class="source">{escape(one.source)}</p>'
+            f"<p>{escape(one.output)}</p>"
+        )
+        if not one.is_right:
+            text += f'<p class="source"><small>{say("truth")}</small> {escape(one.truth)}</p>'
+        text += "</div>"
+    return text
+
+
+def _alignment(contents: Contents) -> str:
+    key = f'<p class="note"><span class="key true"></span>{say("key-true")}</p>'
+    has_truth = bool(contents.alignment.truth)
+    return (
+        f"<h2>{say('alignment')}</h2><p>{say('alignment-read')}</p>"
+        f"{heat_map(contents.alignment)}{key if has_truth else ''}"
+        f'<p class="note">{say("alignment-how", layer=contents.alignment_layer)}</p>'
+    )
+
+
+def _pronoun(contents: Contents) -> str:
+    valid, test = contents.valid_head, contents.test_head
+    if not contents.looks or valid is None or test is None:
+        return ""
+    first = contents.looks[0]
+    word = first.word
+    text = f"<h2>{say('it', word=word)}</h2><p>{say('it-read', word=word)}</p>"
+    text += f"<p>{say('it-needed' if contents.needs_antecedent else 'it-free', word=word)}</p>"
+    text += f"<h3>{say('it-head', layer=valid.layer, head=valid.head)}</h3>"
+    text += f'<div class="panels">{"".join(_lines(look) for look in contents.looks)}</div>'
+    text += (
+        '<p class="note">'
+        + say(
+            "it-how",
+            n=f"{valid.n:,}",
+            valid=f"{100 * valid.share:.0f}",
+            test=f"{100 * test.share:.0f}",
+            n_test=f"{test.n:,}",
+            weight=f"{test.weight:.2f}",
+        )
+        + "</p>"
+    )
+    if first.token != word:
+        text += f'<p class="note">{say("it-token", word=word, token=first.token)}</p>'
+    crossings = [_crossing(look) for look in contents.looks if look.crossing is not None]
+    if crossings:
+        text += f"<h3>{say('crossing')}</h3><p>{say('crossing-read')}</p>"
+        text += f'<div class="panels">{"".join(crossings)}</div>'
+    text += f"<h3>{say('layers')}</h3><p>{say('layers-read', word=word)}</p>"
+    return text + "".join(heat_map(look.by_layer, look.source) for look in contents.looks)
+
+
+def _lines(look: PronounLook) -> str:
+    return (
+        f"<figure>{lines(look.head, look.source)}"
+        f"<figcaption>{escape(look.source)}<br>→ {escape(look.output)}</figcaption></figure>"
+    )
+
+
+def _crossing(look: PronounLook) -> str:
+    if look.crossing is None:
+        return ""
+    return (
+        f"<figure>{lines(look.crossing, look.output)}"
+        f"<figcaption>{escape(look.output)}</figcaption></figure>"
+    )
+
+
+def _training(contents: Contents) -> str:
+    trained = contents.trained
+    drawn = curve([("training", trained.training_curve), ("validation", trained.validation_curve)])
+    speed = trained.tokens_a_second
+    rows = [
+        ("recipe", f"<code>{escape(trained.recipe)}</code>"),
+        ("corpus", f"<code>{escape(trained.corpus)}</code>"),
+        ("parameters", f"{trained.n_parameters:,}"),
+        ("shape", say("shape-is", n=trained.n_layers, d=trained.d_model, h=trained.n_heads)),
+        ("updates", f"{trained.updates:,}"),
+        ("minutes", _clock(trained.seconds)),
+        *([] if speed is None else [("speed", f"{speed:,.0f}")]),
+    ]
+    table = "".join(f"<tr><th>{say(name)}</th><td>{value}</td></tr>" for name, value in rows)
+    text = f"<h2>{say('training')}</h2>"
+    if drawn:
+        text += f'<p>{say("training-read")}</p>{drawn}<p class="note">{say("training-keys")}</p>'
+    return f'{text}<div class="scroll"><table class="plain">{table}</table></div>'
+
+
+def _next(contents: Contents) -> str:
+    text = f"<h2>{say('next')}</h2>"
+    for kind, command in contents.commands:
+        name = f"next-{kind}"
+        text += f"<p>{say(name) if name in PROSE else ''}</p><pre>{escape(command)}</pre>"
+    return text
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02}"
+
+
+def _count(n: int) -> str:
+    return f"{n / 1e6:.2f} M" if n >= 100_000 else f"{n:,}"

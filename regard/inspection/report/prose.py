@@ -1,0 +1,168 @@
+"""The sentences of the page, each in English and in Chinese."""
+
+from html import escape
+
+SPLITS = {
+    "test": ("new sentences", "新句子"),
+    "combinations": ("new combinations", "新组合"),
+}
+
+# Values are put in with str.format, escaped. The markup here is the page's own.
+PROSE: dict[str, tuple[str, str]] = {
+    "title": ("A translator, {pair}", "一个翻译模型：{pair}"),
+    "lead": (
+        "A Transformer trained on <code>{corpus}</code>, measured on {n} sentences that it "
+        "never saw, and opened up.",
+        "一个用 <code>{corpus}</code> 训练的 Transformer，在它从未见过的 {n} 个句子上评测，并"
+        "打开来看。",
+    ),
+    "bleu": ("BLEU", "BLEU"),
+    "exact": ("exactly right", "完全正确"),
+    "minutes": ("training time (min:s)", "训练用时（分:秒）"),
+    "parameters": ("parameters", "参数"),
+    "pronouns": ("il / elle right", "il / elle 正确"),
+    "scores": ("How good it is", "有多好"),
+    "scores-read": (
+        "All of these sentences were held out of training; new combinations are words that "
+        "are common in training, in constructions where it never showed them. BLEU counts "
+        "the short word sequences shared with the truth, from 0 to 100; an output is exactly "
+        "right if it equals the truth, sign by sign. The corpus is small and regular: high "
+        "numbers here say that the model learned it, not that it can translate a newspaper.",
+        "这些句子都没有参加训练；“新组合”是训练里常见的词用在从未与之一起出现过的句式里。"
+        "BLEU 统计与标准答案共有的短词串，从 0 到 100；“完全正确”指与标准答案一字不差。这个语"
+        "料小而规则：分数高说明模型学会了它，并不说明它能翻译报纸。",
+    ),
+    "split": ("held out", "留出的数据"),
+    "n": ("sentences", "句数"),
+    "pronouns-read": (
+        "French must choose between <i>il</i> and <i>elle</i> by the noun that <i>it</i> "
+        "stands for. Of {n} test sentences with such a pronoun, {accuracy} % have the right "
+        "one ({each}); always writing the more frequent one would give {guessing} %.",
+        "译成法语时，要看代词指的是哪个名词，才能在 <i>il</i> 与 <i>elle</i> 之间选择。测试集"
+        "里有 {n} 个这样的句子，{accuracy} % 选对了（{each}）；总写更常见的那个只能对 "
+        "{guessing} %。",
+    ),
+    "sentences": ("Side by side", "逐句对照"),
+    "sentences-read": (
+        "The lectures’ sentences where the corpus has them, then the first test sentence of "
+        "each construction: not the best ones. ✓ means exactly right.",
+        "先是讲义里的句子（如果语料里有），然后是测试集中每种句式的第一句，没有挑选。✓ 表示完"
+        "全正确。",
+    ),
+    "truth": ("truth", "答案"),
+    "alignment": ("Which word came from where", "每个词从哪里来"),
+    "alignment-read": (
+        "Each row is a word of the translation, each column a word of the source. The darker "
+        "a cell, the more the decoder looked at that source word while writing this one; a "
+        "row sums to 100.",
+        "每一行是译文的一个词，每一列是原文的一个词。格子越深，说明写这个词时解码器看那个原文"
+        "词越多；每行之和为 100。",
+    ),
+    "key-true": (
+        "the corpus knows that these two words belong together; the model was never told",
+        "语料知道这两个词相对应；模型从未被告知",
+    ),
+    "alignment-how": (
+        "Encoder-decoder attention of decoder layer {layer} (counted from 0), mean over its "
+        "heads; tokens merged into words, the end of the sentence left out.",
+        "解码器第 {layer} 层（从 0 数起）对原文的注意力，各头取平均；子词合并成词，不计句末符号。",
+    ),
+    "it": ("What “{word}” looks at", "“{word}”在看什么"),
+    "it-read": (
+        "The two sentences differ in one word at the end. That word decides what “{word}” "
+        "stands for: the animal is tired, the street is wide. Lines go from “{word}” to the "
+        "words it takes its new meaning from, as thick as its attention; the noun it stands "
+        "for has a frame.",
+        "两个句子只差最后一个词，而正是它决定“{word}”指什么：累的是动物，宽的是马路。线从“"
+        "{word}”连到它所看的词，越粗表示注意力越大；它真正指的名词加了框。",
+    ),
+    "it-needed": (
+        "In this pair of languages the model cannot choose the right word without knowing "
+        "what “{word}” stands for, so somewhere it has to find out.",
+        "在这一对语言里，不知道“{word}”指什么就选不对译词，所以模型必须在某处弄清楚。",
+    ),
+    "it-free": (
+        "In this pair of languages “{word}” is translated alike whatever it stands for: "
+        "nothing makes the model find out, and a head that does not is no failure. <code>"
+        "regard demo --pair en-fr</code> trains one that has to.",
+        "在这一对语言里，“{word}”无论指什么，译法都一样：没有什么迫使模型去弄清楚，找不到也不"
+        "算失败。<code>regard demo --pair en-fr</code> 训练一个必须弄清楚的模型。",
+    ),
+    "it-token": (
+        "The tokenizer made one token of “{token}”: “{word}” looks as a part of it.",
+        "分词器把“{token}”当作一个词元：“{word}”是作为它的一部分在看。",
+    ),
+    "it-head": ("Encoder layer {layer}, head {head}", "编码器第 {layer} 层，第 {head} 头"),
+    "it-how": (
+        "This head was chosen, among all heads, as the one that best tells the noun from its "
+        "rival on {n} validation sentences, where the noun gets more weight in {valid} % "
+        "(subjects and objects counting alike, chance is 50 %). On {n_test} test sentences, "
+        "which had no say in the choice, it is {test} %, with a mean weight of {weight} on "
+        "the noun. Attention shows where a head takes information from; it does not prove "
+        "that this is what decided.",
+        "这个头是在 {n} 个验证句上选出的：它最能区分所指的名词与另一个名词，在 {valid} % 的句"
+        "子里前者权重更大（主语与宾语同等计算，随机为 50 %）。在没有参与选择的 {n_test} 个测"
+        "试句上是 {test} %，名词的平均权重为 {weight}。注意力只说明这个头从哪里取信息，并不证"
+        "明就是它起了决定作用。",
+    ),
+    "crossing": ("While its translation is written", "写出它的译词时"),
+    "crossing-read": (
+        "What the decoder looks at in the source when it writes the pronoun.",
+        "解码器写出这个代词时，在看原文的哪些词。",
+    ),
+    "layers": ("Layer by layer", "逐层来看"),
+    "layers-read": (
+        "The attention of “{word}” in each layer of the encoder, mean over its heads.",
+        "“{word}”在编码器每一层的注意力，各头取平均。",
+    ),
+    "training": ("How it was trained", "怎样训练的"),
+    "training-read": (
+        "Loss over updates, in nats per token: how surprised the model is by the next token.",
+        "损失随更新次数的变化（每个词元，以奈特计）：模型对下一个词元有多意外。",
+    ),
+    "training-keys": (
+        '<span class="key training"></span>training, with label smoothing, which keeps it '
+        'from reaching 0 &nbsp; <span class="key validation"></span>validation, without',
+        '<span class="key training"></span>训练（含标签平滑，所以到不了 0） &nbsp; '
+        '<span class="key validation"></span>验证（不含）',
+    ),
+    "recipe": ("recipe", "配方"),
+    "corpus": ("learned from", "训练数据"),
+    "shape": ("shape", "结构"),
+    "shape-is": (
+        "{n} + {n} layers of width {d}, {h} heads each",
+        "{n} + {n} 层，宽 {d}，每层 {h} 个头",
+    ),
+    "updates": ("updates", "更新次数"),
+    "speed": ("target tokens a second", "每秒目标词元"),
+    "next": ("What to do next", "接下来"),
+    "next-translate": ("Translate what you type:", "翻译你输入的句子："),
+    "next-look": (
+        "Follow a sentence through the model, number by number:",
+        "逐个数字地跟着一句话走过模型：",
+    ),
+    "next-train": ("Train on your own two files:", "用你自己的两个文件训练："),
+    "footer": (
+        "Written by <code>regard demo</code>. The numbers are in report.json, the pictures "
+        "in pictures/.",
+        "由 <code>regard demo</code> 生成。数字在 report.json 里，图片在 pictures/ 里。",
+    ),
+}
+
+
+def say(name: str, **values: object) -> str:
+    """A sentence in both languages; the page shows one of them."""
+    safe = {key: escape(str(value)) for key, value in values.items()}
+    english, chinese = (text.format(**safe) for text in PROSE[name])
+    return _marked(english, chinese)
+
+
+def both(english: str, chinese: str) -> str:
+    """Two texts, escaped, of which the page shows one."""
+    return _marked(escape(english), escape(chinese))
+
+
+def _marked(english: str, chinese: str) -> str:
+    return f'<span class="said" lang="en">{english}</span>' + (
+        f'<span class="said" lang="zh-Hans">{chinese}</span>'
+    )
