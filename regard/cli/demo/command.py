@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from regard.corpora import Extract
 
-RECIPES = {"phrasebook": "phrasebook", "dates": "transformer-tiny"}
+RECIPE = "phrasebook"
 DEFAULT_PAIR = "zh-en"
 
 
@@ -23,6 +23,9 @@ def demo(
     minutes: Annotated[
         float | None, typer.Option(help="Stop training after so long; by default as the recipe.")
     ] = None,
+    test_size: Annotated[
+        int, typer.Option(min=1, help="Held-out sentences it is measured on.")
+    ] = 1000,
     change: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change the recipe: training.updates=500"),
@@ -46,14 +49,14 @@ def demo(
         *([] if minutes is None else [f"training.minutes={minutes:g}"]),
         *(change or []),
     ]
-    recipe = read_recipe(_recipe_name(extract.corpus), overrides)
+    recipe = read_recipe(RECIPE, overrides)
     folder = saving.Folder(out / (extract.pair or extract.corpus))
     folder.create()
     showing.headline(extract, recipe.training.minutes, folder)
     run_session(recipe, folder.model, device=device, n_threads=threads, writes_tensorboard=False)
     showing.say("Translating sentences it has never seen, and looking inside …")
     translator = open_translator(folder.model, device=device, threads=threads, max_tokens=512)
-    contents = find(extract, translator, folder.model)
+    contents = find(extract, translator, folder.model, test_size)
     folder.save(contents)
     showing.show(contents, folder)
 
@@ -65,9 +68,3 @@ def _extract(corpus: str, pair: str | None) -> "Extract":
         pair = DEFAULT_PAIR
     open_corpus(corpus, pair)  # refuses what is not there
     return Extract(corpus, pair)
-
-
-def _recipe_name(corpus: str) -> str:
-    from regard.recipes import preset_names
-
-    return RECIPES[corpus] if RECIPES[corpus] in preset_names() else "transformer-tiny"

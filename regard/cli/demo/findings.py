@@ -2,14 +2,15 @@
 
 import shlex
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from regard.checkpoint import load
 from regard.cli.demo import pronouns
 from regard.cli.demo.units import read_units
 from regard.cli.searching import beam_of
-from regard.corpora import Example, Extract, open_corpus
+from regard.corpora import SEED, SIZES, Example, Extract, open_corpus
+from regard.corpora.phrasebook import Phrasebook
 from regard.evaluation import judge
 from regard.inspection.antecedents import HeadScore, choose_head, score_head
 from regard.inspection.looking import Looking
@@ -23,13 +24,18 @@ KINDS = ("question", "relative", "giving", "comparison", "negation", "existence"
 NEEDS_ANTECEDENT = ("en-fr", "zh-fr", "fr-en", "fr-zh")  # it: il or elle; il: he or it
 
 
-def find(extract: Extract, translator: Translator, folder: Path) -> Contents:
+def find(extract: Extract, translator: Translator, folder: Path, n_test: int) -> Contents:
     """Measure the model on what was held out of its corpus, and look inside."""
+    corpus = open_corpus(extract.corpus, extract.pair)
     test, combinations, valid = (
-        list(Extract(extract.corpus, extract.pair, split).draw())
-        for split in ("test", "combinations", "valid")
+        list(islice(corpus.examples(split, SEED), size))
+        for split, size in (
+            ("test", n_test),
+            ("combinations", n_test),
+            ("valid", min(n_test, SIZES["valid"])),
+        )
     )
-    lectures = _lectures(extract)
+    lectures = corpus.lectures() if isinstance(corpus, Phrasebook) else ()
     shown = _chosen(lectures, test)
     outputs = _translated(translator, chain(test, combinations, shown))
     of_test, rest = outputs[: len(test)], outputs[len(test) :]
@@ -60,12 +66,6 @@ def find(extract: Extract, translator: Translator, folder: Path) -> Contents:
         needs_antecedent=extract.pair in NEEDS_ANTECEDENT,
         commands=_commands(folder, shown[0].source),
     )
-
-
-def _lectures(extract: Extract) -> tuple[Example, ...]:
-    """The lectures' sentences, of a corpus that has them."""
-    corpus = open_corpus(extract.corpus, extract.pair)
-    return corpus.lectures() if hasattr(corpus, "lectures") else ()
 
 
 def _chosen(lectures: Sequence[Example], test: Sequence[Example]) -> list[Example]:
@@ -118,7 +118,11 @@ def _heads(
 
 
 def _alignment(translator: Translator, example: Example, output: str) -> tuple[Looking, int]:
-    """The alignment of the model's own translation, with the truth where it wrote the truth."""
+    """The alignment of the model's own translation, with the truth where it wrote the truth.
+
+    If it wrote nothing there is nothing to align: then it reads the truth.
+    """
+    output = output.strip() or example.target
     is_right = output == example.target and example.target_side is not None
     source = read_units(
         translator.source_tokenizer,

@@ -38,7 +38,7 @@ class Dates:
         return self._draw(split, seed)
 
     def _draw(self, split: str, seed: int) -> Iterator[Example]:
-        styles = [(way, False) for way in all_ways()]
+        styles = [(way, False) for way in all_ways() for _ in range(way.share)]
         styles += [(way, True) for way in all_ways() if way.has_case]
         seen: set[str] = set()
         for number in shuffled(len(styles) * _N_DAYS, seed):

@@ -12,6 +12,7 @@ from regard.corpora.dates.numbers import (
     DAYS,
     ERAS,
     FIRST_OF_ERA,
+    LAST_COUNTED,
     REPUBLIC,
     YEARS,
     chinese,
@@ -52,6 +53,7 @@ WITH_ORDINALS = {
     "fr": ("d MMMM y", "EEEE d MMMM y", "'le' d MMMM y"),
 }
 WITH_DOTS = ("MMM d, y", "E, MMM d, y", "d MMM y")
+COUNTED = 4  # times as often as others: their years have to be learned one by one
 IN_CHINESE = ("y年M月d日", "y年M月d日EEEE")
 OF_THE_REPUBLIC = ("'民國'y年M月d日", "'民國'y年M月d日 EEEE")
 
@@ -84,20 +86,21 @@ def _ways(name: str) -> Iterator[Way]:
             note = ", Chinese numerals"
             yield _way(locale, pattern, note=note, day=numerals, month=numerals, year=years)
     if name == "zh_TW":
-        years = {year: str(year - REPUBLIC) for year in YEARS if year > REPUBLIC}
+        first, last = date(REPUBLIC + 1, 1, 1), LAST_COUNTED
+        years = {year: str(year - REPUBLIC) for year in range(first.year, last.year + 1)}
         for pattern in OF_THE_REPUBLIC:
-            yield _way(locale, pattern, first=date(REPUBLIC + 1, 1, 1), year=years)
+            yield _way(locale, pattern, first=first, last=last, share=COUNTED, year=years)
     if name == "ja":
         yield from _eras(locale)
 
 
 def _eras(locale: Any) -> Iterator[Way]:
     ends = [first - timedelta(days=1) for first in [*ERAS.values()][1:]]
-    for (era, first), last in zip(ERAS.items(), [*ends, LAST], strict=True):
+    for (era, first), last in zip(ERAS.items(), [*ends, LAST_COUNTED], strict=True):
         counted = {year: year - first.year + 1 for year in range(first.year, last.year + 1)}
         years = {year: FIRST_OF_ERA if n == 1 else str(n) for year, n in counted.items()}
         for pattern in (f"'{era}'y年M月d日", f"'{era}'y年M月d日(E)"):
-            yield _way(locale, pattern, first=first, last=last, year=years)
+            yield _way(locale, pattern, first=first, last=last, share=COUNTED, year=years)
 
 
 def _way(
@@ -107,6 +110,7 @@ def _way(
     note: str = "",
     first: date = FIRST,
     last: date = LAST,
+    share: int = 1,
     **instead: Texts,
 ) -> Way:
     """The way a CLDR pattern describes, with other texts for some of its fields."""
@@ -120,7 +124,7 @@ def _way(
             if value == ("y", 2):
                 first, last = FIRST_SHORT, LAST_SHORT
     name = "_".join(filter(None, (locale.language, locale.territory)))
-    return Way(name, f"{name}: {pattern}{note}", tuple(pieces), first, last)
+    return Way(name, f"{name}: {pattern}{note}", tuple(pieces), first, last, share)
 
 
 def _piece(locale: Any, letter: str, width: int) -> Piece:

@@ -17,6 +17,7 @@ ERAS = {
 }
 FIRST_OF_ERA = "元"  # how its year 1 is written
 REPUBLIC = 1911  # year 1 of the calendar of Taiwan is 1912
+LAST_COUNTED = date(2050, 12, 31)  # nobody counts from an event so far ahead
 
 
 def ordinals() -> Texts:

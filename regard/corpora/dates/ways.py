@@ -28,6 +28,7 @@ class Way:
     pieces: tuple[Piece, ...]
     first: date = FIRST
     last: date = LAST
+    share: int = 1  # how often it is drawn, against others
 
     def write(self, day: date) -> list[str]:
         """The texts of the pieces, in order."""

@@ -22,17 +22,17 @@ def curve(lines: Sequence[tuple[str, Points]]) -> str:
     low, high = 0.0, max(math.ceil(max(loss for _, loss in points)), 1)
     right, bottom = _WIDTH - 12, _HEIGHT - _BELOW
 
-    def at(update: float, loss: float) -> str:
+    def at(update: int, loss: float | int) -> str:
         x = _LEFT + (right - _LEFT) * update / most
         return f"{x:.1f},{bottom - (bottom - 10) * (loss - low) / (high - low):.1f}"
 
     step = max(1, math.ceil(high / 5))
     drawn = []
-    for loss in range(0, high + 1, step):
-        y = at(0, loss).split(",")[1]
+    for level in range(0, high + 1, step):
+        y = at(0, level).split(",")[1]
         drawn.append(f'<line class="grid" x1="{_LEFT}" y1="{y}" x2="{right}" y2="{y}"/>')
         drawn.append(
-            f'<text class="tick" x="{_LEFT - 8}" y="{y}" dy="4" text-anchor="end">{loss}</text>'
+            f'<text class="tick" x="{_LEFT - 8}" y="{y}" dy="4" text-anchor="end">{level}</text>'
         )
     for update in _ticks(most):
         x = at(update, 0).split(",")[0]
@@ -149,4 +149,4 @@ def lines(looking: Looking, label: str) -> str:
 
 def _width(text: str) -> int:
     """About how many pixels a word takes; Chinese characters are as wide as high."""
-    return sum(_TEXT if east_asian_width(c) in "WF" else 8 for c in text)
+    return round(sum(_TEXT if east_asian_width(c) in "WF" else 8.8 for c in text))

@@ -1,0 +1,124 @@
+"""Parts of the demo: pronouns, words against tokens, shades."""
+
+from itertools import islice
+
+import pytest
+
+from regard.cli.demo.pronouns import last_pronoun, rivals, score_pronouns
+from regard.cli.demo.shades import matrix, shade
+from regard.cli.demo.units import read_units
+from regard.corpora import open_corpus
+from regard.corpora.phrasebook import lecture_examples
+from regard.inspection.looking import Looking
+from regard.text import Characters, Piece, Words
+
+
+@pytest.mark.parametrize(
+    ("sentence", "pronoun"),
+    [
+        ("L'animal n'a pas traversé la rue parce qu'elle était trop large.", "elle"),
+        ("Il n'a pas mangé le gâteau parce qu'il était trop vieux.", "il"),
+        ("Elle a vu le chat.", "elle"),
+        ("Les villes sont belles.", None),
+        ("", None),
+    ],
+)
+def test_the_last_pronoun(sentence: str, pronoun: str | None) -> None:
+    assert last_pronoun(sentence) == pronoun
+
+
+def test_the_last_pronoun_is_the_one_the_corpus_means() -> None:
+    found = 0
+    for example in islice(open_corpus("phrasebook", "en-fr").examples("train", 5), 600):
+        if "because-it" in example.tags and example.target_side is not None:
+            place, _ = example.target_side.antecedents[0]
+            assert last_pronoun(example.target) == example.target_side.words[place].lower()
+            found += 1
+    assert found > 30
+
+
+def test_pronouns_are_counted() -> None:
+    truths = ["parce qu'il dort", "parce qu'il court", "parce qu'elle dort", "sans pronom"]
+    outputs = ["car il dort", "parce qu'elle court", "parce que", "il"]
+    score = score_pronouns(outputs, truths)
+    assert (score.n, score.n_right) == (3, 1)
+    assert score.by_pronoun == {"elle": (1, 0), "il": (2, 1)}
+    assert score.accuracy == pytest.approx(1 / 3)
+    assert score.guessing == pytest.approx(2 / 3)
+
+
+def test_the_rival_of_an_antecedent() -> None:
+    tired, wide = lecture_examples("zh-en")
+    assert tired.source_side is not None
+    words = tired.source_side.words
+    for example, names in ((tired, ("它", "动物", "马路")), (wide, ("它", "马路", "动物"))):
+        found = rivals(example)
+        assert found is not None
+        pronoun, antecedent, others = found
+        assert (words[pronoun], words[antecedent], *(words[i] for i in others)) == names
+
+
+def test_words_of_the_corpus_against_characters() -> None:
+    text = "它太累了"
+    units = read_units(Characters.train([text]), text, ("它", "太", "累了"))
+    assert units.read.words == ("它", "太", "累了")
+    assert [piece.word for piece in units.read.pieces] == [0, 1, 2, 2]
+    assert units.places == (0, 1, 2)
+
+
+def test_words_that_share_a_token_are_one_unit() -> None:
+    units = read_units(Words(["L'animal", "dort"]), "L'animal dort.", ("L'", "animal", "dort", "."))
+    assert units.read.words == ("L'animal", "dort", ".")
+    assert units.places == (0, 0, 1, 2)
+
+
+class Cut:
+    """A tokenizer that cuts where it is told."""
+
+    def __init__(self, *ends: int) -> None:
+        self.ends = ends
+
+    def pieces(self, text: str) -> list[Piece]:
+        starts = (0, *self.ends[:-1])
+        return [
+            Piece(4 + i, text[a:b], a, b, 0)
+            for i, (a, b) in enumerate(zip(starts, self.ends, strict=True))
+        ]
+
+
+def test_a_token_over_three_words_joins_them() -> None:
+    units = read_units(Cut(0, 4, 6), "因为它太累了", ("因为", "它", "太", "累", "了"))  # type: ignore[arg-type]
+    assert units.read.words == ("因为它太", "累了")
+    assert units.places == (0, 0, 0, 1, 1)
+    assert [piece.word for piece in units.read.pieces] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("words", [(), ("not", "there")])
+def test_without_words_of_the_text_it_is_cut_at_signs(words: tuple[str, ...]) -> None:
+    units = read_units(Words(["a", "dog"]), "a dog.", words)
+    assert units.read.words == ("a", "dog", ".")
+    assert units.places == ()
+
+
+def test_an_empty_text_has_no_units() -> None:
+    assert read_units(Words(["a"]), "").read.words == ()
+
+
+def test_shades_grow() -> None:
+    assert "".join(map(shade, (0.0, 0.19, 0.2, 0.5, 0.79, 0.8, 1.0))) == "  ░▒▓██"
+
+
+def test_a_matrix_counts_wide_characters() -> None:
+    looking = Looking(
+        ("the", "动物"), ("这只", "animal"), ((1.0, 0.0), (0.3, 0.6)), ((0, 0), (1, 1))
+    )
+    assert [line.plain for line in matrix(looking, 80)] == [
+        "     这只 animal",
+        " the [██]",
+        "动物  ░░  [▓▓]",
+    ]
+
+
+def test_a_matrix_narrows_its_columns() -> None:
+    looking = Looking(("a",), ("remarkable", "extraordinary"), ((0.5, 0.5),))
+    assert max(line.cell_len for line in matrix(looking, 16)) <= 16

@@ -1,0 +1,133 @@
+"""The page is whole, says all in two languages, and shows what it was given as text."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from regard.inspection.antecedents import HeadScore
+from regard.inspection.looking import Looking
+from regard.inspection.report import (
+    Contents,
+    PronounLook,
+    PronounScore,
+    Shown,
+    SplitScore,
+    Trained,
+    write_page,
+)
+from regard.inspection.report.prose import PROSE
+
+EVIL = '<script>alert("1")</script>&\''
+LOOKING = Looking((EVIL, "it"), ("a", EVIL, "b"), ((0.2, 0.8, 0.0), (0.0, 0.3, 0.7)), ((1, 2),), 1)
+HEAD = HeadScore(1, 2, 0.25, 0.75, 0.5, 9)
+CONTENTS = Contents(
+    title=EVIL,
+    trained=Trained(
+        EVIL, EVIL, EVIL, 123_456, 2, 64, 4, 90, 61.0, 1234.5, ((10, 5.0), (90, 2.5)), ((50, 3.0),)
+    ),
+    scores=(
+        SplitScore("test", 40, 12.34, 23.45, 0.125, EVIL),
+        SplitScore("combinations", 30, 5.0, 6.0, 0.0, EVIL),
+    ),
+    pronouns=PronounScore(4, 3, {"elle": (1, 0), "il": (3, 3)}),
+    sentences=(Shown(EVIL, EVIL, EVIL), Shown("它", "it", EVIL)),
+    alignment=LOOKING,
+    alignment_layer=3,
+    looks=(PronounLook("it", EVIL, EVIL, EVIL, LOOKING, LOOKING, LOOKING),),
+    valid_head=HEAD,
+    test_head=replace(HEAD, n=11),
+    needs_antecedent=True,
+    commands=(("translate", EVIL), ("look", "b"), ("train", "c")),
+)
+
+
+class Reader(HTMLParser):
+    """Reads the tags in order, and the text of each language."""
+
+    VOID = ("meta", "input", "br")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[tuple[str, dict[str, str | None]]] = []
+        self.tags: list[str] = []
+        self.text: dict[str | None, str] = {"en": "", "zh-Hans": "", None: ""}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag not in self.VOID and not self.get_starttag_text().endswith("/>"):  # type: ignore[union-attr]
+            self.open.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop()[0] == tag
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        said = [a["lang"] for _, a in self.open if a.get("class") == "said"]
+        self.text[said[-1] if said else None] += data
+
+
+@pytest.fixture(scope="module")
+def page() -> Reader:
+    reader = Reader()
+    reader.feed(write_page(CONTENTS))
+    return reader
+
+
+def test_the_page_is_whole(page: Reader) -> None:
+    assert page.open == []
+    assert page.tags.count("html") == page.tags.count("main") == page.tags.count("h1") == 1
+
+
+def test_what_was_given_is_text(page: Reader) -> None:
+    assert page.tags.count("script") == 1  # the page's own
+    assert page.text[None].count(EVIL) >= 10
+
+
+def test_nothing_is_fetched() -> None:
+    assert not re.search(r"https?:|url\(|@import|src=", write_page(CONTENTS))
+
+
+def test_numbers_are_there(page: Reader) -> None:
+    for number in ("12.34", "12.5 %", "75.0 %", "1:01", "123,456", "0.12 M"):
+        assert number in page.text[None], number
+    for language in ("en", "zh-Hans"):
+        assert "elle 0/1, il 3/3" in page.text[language]
+
+
+def test_both_languages_say_all(page: Reader) -> None:
+    assert re.search("[\u4e00-\u9fff]", page.text["en"]) is None
+    assert len(re.findall("[\u4e00-\u9fff]", page.text["zh-Hans"])) > 300
+    for english, chinese in PROSE.values():
+        assert sorted(re.findall(r"{\w+}", english)) == sorted(re.findall(r"{\w+}", chinese)) or (
+            set(re.findall(r"{\w+}", english)) == set(re.findall(r"{\w+}", chinese))
+        )
+
+
+def test_without_pronouns_and_curves() -> None:
+    bare = replace(
+        CONTENTS,
+        trained=replace(
+            CONTENTS.trained, training_curve=(), validation_curve=(), tokens_a_second=None
+        ),
+        pronouns=None,
+        looks=(),
+        valid_head=None,
+        test_head=None,
+    )
+    reader = Reader()
+    reader.feed(write_page(bare))
+    assert reader.open == []
+    assert "svg" not in reader.tags
+    assert "looks at" not in reader.text["en"].replace("looks at“", "")
+
+
+def test_the_json_has_what_is_worked_out() -> None:
+    found = json.loads(json.dumps(CONTENTS.to_json(), allow_nan=False))
+    assert [one["is_right"] for one in found["sentences"]] == [True, False]
+    assert found["pronouns"]["accuracy"] == found["pronouns"]["guessing"] == 0.75
+    assert found["alignment"]["weights"][1] == [0.0, 0.3, 0.7]
