@@ -150,6 +150,7 @@ def test_a_corpus_without_lectures(regard: Callable[..., Done], tmp_path: Path) 
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send")
 def test_ctrl_c_saves_and_the_same_command_goes_on(
     regard: Callable[..., Done], tmp_path: Path

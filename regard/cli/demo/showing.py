@@ -13,6 +13,7 @@ from regard.corpora import Extract
 from regard.inspection.explanation import Table
 from regard.inspection.report import Contents, PronounLook
 
+MAX_PROSE = 96
 PLAIN_WIDTH = 110  # where there is no terminal to ask
 NEXT = {
     "translate": "translate what you type",
@@ -21,10 +22,17 @@ NEXT = {
 }
 
 
-def say(sentence: str = "", style: str = "") -> None:
-    """Print a line of prose."""
-    console = _console()
-    console.print(Text(_clean(sentence), style), soft_wrap=not console.is_terminal)
+def say(sentence: str = "", style: str = "", *, wraps: bool = True) -> None:
+    """Print a line of prose; at a terminal its further lines stand below its first word."""
+    console, text = _console(), _clean(sentence)
+    indent = len(text) - len(text.lstrip())
+    if not wraps or not console.is_terminal or not text.strip():
+        console.print(Text(text, style), soft_wrap=True)
+        return
+    width = max(20, min(MAX_PROSE, console.width) - indent)
+    for line in Text(text.lstrip(), style).wrap(console, width):
+        line.rstrip()
+        console.print(Text.assemble(" " * indent, line), soft_wrap=True)
 
 
 def headline(extract: Extract, minutes: float | None, folder: Folder) -> None:
@@ -37,7 +45,7 @@ def headline(extract: Extract, minutes: float | None, folder: Folder) -> None:
         f"drawn sentences; {long} on an ordinary processor. Then it is measured on sentences it "
         "never saw, and opened up. Ctrl-C stops it; the same command goes on from there."
     )
-    say(f"Everything goes to {folder.path}")
+    say(f"Everything goes to {folder.path}", wraps=False)
     say()
 
 
@@ -55,11 +63,11 @@ def show(contents: Contents, folder: Folder) -> None:
         (folder.pictures, f"the pictures, as {' and '.join(FORMATS)}"),
         (folder.model, "the model"),
     ):
-        say(f"  {path}  {about}")
+        say(f"  {path}  {about}", wraps=False)
     _title("Next")
     for kind, command in contents.commands:
         say(f"  {NEXT[kind]}:")
-        say(f"    {command}", "cyan")
+        say(f"    {command}", "cyan", wraps=False)
     say()
 
 
