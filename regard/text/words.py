@@ -2,7 +2,8 @@
 
 Text is cut at spaces and signs; Chinese characters and Japanese kana, which are written without
 spaces, stand one by one. A word keeps its inner hyphens, apostrophes, points and commas
-("well-known", "don't", "1,000.5"), so joining needs few rules.
+("well-known", "don't", "1,000.5"), so joining needs few rules; French words that lost their vowel
+("l'", "qu'") stand apart from the next.
 """
 
 import re
@@ -24,6 +25,11 @@ _ONE_BY_ONE = (
 )
 _SKIN = "\U0001f3fb-\U0001f3ff"
 _FLAG = "[\U0001f1e6-\U0001f1ff]"
+# Not the English endings: "the T's", "c'd".
+_ELIDED = (
+    r"(?<![^\W_])(?:[cdjlmnstCDJLMNST]|(?:jusqu|lorsqu|puisqu|quoiqu|qu|Jusqu|Lorsqu|Puisqu|Quoiqu|Qu))"
+    r"['’](?!(?:s|ll|re|ve|d|m|t)\b)"
+)
 # Characters that separate although str.isspace() denies it.
 _GAP = r"\s\u200b\u2060\ufeff\u2581"
 
@@ -47,7 +53,7 @@ def _pattern() -> re.Pattern[str]:
     ideograph = rf"[{_ONE_BY_ONE}][{marks}]*"
     flag = rf"{_FLAG}{{2}}"
     sign = rf"[^{_GAP}](?:[{marks}{_SKIN}]|\u200d[^{_GAP}])*"
-    return re.compile(rf"{word}|{ideograph}|{flag}|{sign}")
+    return re.compile(rf"{_ELIDED}(?={letter})|{word}|{ideograph}|{flag}|{sign}")
 
 
 def split(text: str) -> list[Word]:
@@ -71,7 +77,18 @@ def join(tokens: Iterable[str]) -> str:
     return "".join(parts)
 
 
+@cache
+def _elided() -> re.Pattern[str]:
+    return re.compile(_ELIDED)
+
+
+def _is_elided(token: str) -> bool:
+    return token[-1] in "'’" and len(token) > 1 and _elided().fullmatch(token) is not None
+
+
 def _wants_space(previous: str, token: str, open_quotes: set[str], closes: bool) -> bool:
+    if _is_elided(previous):
+        return False
     if closes or token in _NO_SPACE_BEFORE or token in _NO_SPACE_AROUND:
         return False
     if previous in _NO_SPACE_AFTER or previous in _NO_SPACE_AROUND:

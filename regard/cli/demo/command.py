@@ -8,8 +8,10 @@ import typer
 if TYPE_CHECKING:
     from regard.corpora import Extract
 
-RECIPE = "phrasebook"
 DEFAULT_PAIR = "zh-en"
+# By words the picture of Chinese has a column for each character; joining words again does not
+# know the space that French has before a question mark.
+BY_WORDS = ("text.kind=words", "text.size=auto")
 
 
 def demo(
@@ -43,13 +45,15 @@ def demo(
     from regard.recipes import read_recipe
 
     extract = _extract(corpus, pair)
+    by_words = extract.pair is not None and "fr" not in extract.pair.split("-")
     overrides = [
+        *(BY_WORDS if by_words else ()),
         f'data.train=["{extract.name}"]',
         f'data.valid=["{extract.corpus}{f":{extract.pair}" if extract.pair else ""}:valid"]',
         *([] if minutes is None else [f"training.minutes={minutes:g}"]),
         *(change or []),
     ]
-    recipe = read_recipe(RECIPE, overrides)
+    recipe = read_recipe(extract.corpus, overrides)
     folder = saving.Folder(out / (extract.pair or extract.corpus))
     folder.create()
     showing.headline(extract, recipe.training.minutes, folder)

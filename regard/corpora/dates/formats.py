@@ -53,7 +53,7 @@ WITH_ORDINALS = {
     "fr": ("d MMMM y", "EEEE d MMMM y", "'le' d MMMM y"),
 }
 WITH_DOTS = ("MMM d, y", "E, MMM d, y", "d MMM y")
-COUNTED = 4  # times as often as others: their years have to be learned one by one
+COUNTED = 12  # times as often as others: their years have to be learned one by one
 IN_CHINESE = ("y年M月d日", "y年M月d日EEEE")
 OF_THE_REPUBLIC = ("'民國'y年M月d日", "'民國'y年M月d日 EEEE")
 

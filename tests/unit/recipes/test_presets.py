@@ -63,7 +63,7 @@ def test_the_tiny_model_is_the_published_one() -> None:
     assert 2e-3 < known(training.learning_rate, "") < 5e-3
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", [name for name in preset_names() if "transformer" in name])
 @pytest.mark.parametrize("n_pairs", [1, 50, 2_000, 30_000, 200_000, 2_000_000, 50_000_000])
 @pytest.mark.parametrize("n_processes", [1, 8])
 def test_every_size_of_data_gets_a_sound_recipe(name: str, n_pairs: int, n_processes: int) -> None:

@@ -194,8 +194,8 @@ def test_what_is_given_by_hand_is_not_blamed_on_the_file(file: Path) -> None:
 
 def test_unknown_presets_and_files(tmp_path: Path) -> None:
     everything = (
-        "presets are transformer-base, transformer-big, transformer-small, transformer-tiny; "
-        "a recipe of your own is a file whose name ends in .toml"
+        "presets are dates, phrasebook, transformer-base, transformer-big, transformer-small, "
+        "transformer-tiny; a recipe of your own is a file whose name ends in .toml"
     )
     assert refusal("transformer-smal") == (
         f"there is no preset 'transformer-smal'; did you mean transformer-small? The {everything}"
@@ -219,7 +219,8 @@ def test_a_file_in_another_encoding(file: Path) -> None:
 
 def test_presets_come_in_the_order_of_their_size() -> None:
     names = [recipe.name for recipe in presets()]
-    assert names == [f"transformer-{size}" for size in ("tiny", "small", "base", "big")]
+    sizes = [f"transformer-{size}" for size in ("tiny", "small", "base", "big")]
+    assert names == ["dates", "phrasebook", *sizes]
     assert sorted(names) == list(preset_names())
     assert all(recipe.purpose for recipe in presets())
 

@@ -17,6 +17,8 @@ def texts(sentence):
     [
         ("A dog runs.", ["A", "dog", "runs", "."]),
         ("Don't stop, well-known 1,000.5!", ["Don't", "stop", ",", "well-known", "1,000.5", "!"]),
+        ("L'eau qu'il a, c’est", ["L'", "eau", "qu'", "il", "a", ",", "c’", "est"]),
+        ("The T's, o'clock, aujourd'hui", ["The", "T's", ",", "o'clock", ",", "aujourd'hui"]),
         ("请看看。OK", ["请", "看", "看", "。", "OK"]),
         ("東京タワー", ["東", "京", "タ", "ワ", "ー"]),
         ("한국어 단어", ["한국어", "단어"]),
@@ -41,6 +43,8 @@ def test_split(sentence, expected):
         "It's 50% of $5; isn't it?",
         "Mann/Frau: 3,5 km.",
         "Wow! Yes…",
+        "L'animal n'a pas traversé la rue parce qu’elle était trop large.",
+        "'quoted', l'un 'et' l'autre",
     ],
 )
 def test_words_join_as_they_were(sentence):
