@@ -20,6 +20,7 @@ An engine is given all sentences at once and may order and batch them as it like
   complete hypotheses is better than what is guessed of the best prefix.
 """
 
+import copy
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -104,15 +105,15 @@ def _missing(name: str) -> str | None:
 
 
 def regard(loaded: LoadedModel, n_workers: int, n_threads: int) -> Decode:
-    """Regard's own searches."""
+    """Regard's own searches, as `regard translate` runs them."""
+    model = copy.deepcopy(loaded.model)
+    model.freeze()
 
     def decode(sources: Sources, setting: Setting) -> list[Output]:
         torch.set_num_threads(n_workers * n_threads)  # which the workers share
         lines = [SourceLine((*source, EOS)) for source in sources]
         search = Search(width=setting.width, alpha=setting.penalty, penalty=setting.formula)
-        found = search_many(
-            [loaded.model], lines, search, n_workers=n_workers, batch_rows=setting.batch
-        )
+        found = search_many([model], lines, search, n_workers=n_workers, batch_rows=setting.batch)
         return [Output(best.tokens, best.score) for best, *_ in found]
 
     return decode

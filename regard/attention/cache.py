@@ -42,12 +42,18 @@ class Store:
         end = self.length + len(rows)
         if rows.requires_grad or self.memory.requires_grad:  # memory in use cannot be written to
             return Store.of(torch.cat([self.memory[: self.length], rows]))
+        longer = self.with_room(len(rows))
+        longer.memory[self.length : end] = rows
+        return longer
+
+    def with_room(self, n_rows: int) -> "Store":
+        """The same with rows at the end whose numbers the caller writes at once."""
+        end = self.length + n_rows
         memory, used = self.memory, self.used
         if used[0] != self.length or end > len(memory):
-            memory = rows.new_empty(max(_ROOM, 2 * end), rows.shape[1])
+            memory = self.memory.new_empty(max(_ROOM, 2 * end), self.memory.shape[1])
             memory[: self.length] = self.memory[: self.length]
             used = [self.length]
-        memory[self.length : end] = rows
         used[0] = end
         return Store(memory, end, used)
 

@@ -130,6 +130,10 @@ class MultiHeadAttention(Attention):
         for projections in ((self.query, self.key, self.value), (self.key, self.value)):
             self._joined[len(projections)] = Joined.of(*projections).laid_out()
 
+    def joined(self) -> "Joined":
+        """Query, key and value projections as one."""
+        return self._joined.get(3) or Joined.of(self.query, self.key, self.value)
+
     def _project(
         self, value: Float[Tensor, "N D"], *projections: nn.Linear
     ) -> Float[Tensor, "N P"]:

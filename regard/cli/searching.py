@@ -40,9 +40,12 @@ def open_translator(
     import torch
 
     from regard.cli.training_session import choose_device
+    from regard.kernels import keep_heap
     from regard.translation import Translator
 
     chosen = choose_device(device)
+    if chosen.type == "cpu":
+        keep_heap()
     if threads is not None:
         torch.set_num_threads(threads)
     return Translator.open([model, *(ensemble or [])], device=chosen, max_tokens=max_tokens)

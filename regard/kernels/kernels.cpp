@@ -616,4 +616,110 @@ void k_top(i64 n, i64 V, i64 k, const float* x, float* values, i64* ids) {
     }
   }
 }
+
+// BLAS' own matrix product, found in torch: column by column, every argument by address.
+typedef void (*sgemm_t)(const char*, const char*, const int*, const int*, const int*, const float*, const float*,
+                        const int*, const float*, const int*, const float*, float*, const int*);
+
+}  // extern "C"
+
+namespace {
+
+struct Product {  // C[M,N] = beta C + A[M,K] B[K,N], row by row, which is Ct = Bt At column by column
+  sgemm_t sgemm;
+  void operator()(i64 M, i64 N, i64 K, const float* A, const float* B, float beta, float* C) const {
+    const int m = int(M), n = int(N), k = int(K);
+    const float one = 1.0f;
+    sgemm("N", "N", &n, &m, &k, &one, B, &n, A, &k, &beta, C, &n);
+  }
+};
+
+void spread(i64 n, i64 d, const float* bias, float* out) {  // every row starts as the bias
+#pragma omp parallel for
+  for (i64 i = 0; i < n; ++i) std::memcpy(out + i * d, bias, d * sizeof(float));
+}
+
+void add_bias(i64 n, i64 d, const float* bias, float* x) {
+#pragma omp parallel for
+  for (i64 i = 0; i < n; ++i) {
+    float* o = x + i * d;
+#pragma omp simd
+    for (i64 j = 0; j < d; ++j) o[j] += bias[j];
+  }
+}
+
+void layer_norm(i64 n, i64 d, const float* x, const float* gamma, const float* beta, float eps, float* out) {
+#pragma omp parallel for
+  for (i64 i = 0; i < n; ++i) {
+    const float* r = x + i * d;
+    float* o = out + i * d;
+    float sum = 0.0f, sq = 0.0f;
+#pragma omp simd reduction(+ : sum)
+    for (i64 j = 0; j < d; ++j) sum += r[j];
+    const float m = sum / d;
+#pragma omp simd reduction(+ : sq)
+    for (i64 j = 0; j < d; ++j) sq += (r[j] - m) * (r[j] - m);
+    const float s = 1.0f / std::sqrt(sq / d + eps);
+#pragma omp simd
+    for (i64 j = 0; j < d; ++j) o[j] = (r[j] - m) * s * gamma[j] + beta[j];
+  }
+}
+
+struct Layer {  // as models/frozen.py lists them; weights lie with a row for each input
+  const float *norm1, *shift1, *qkv, *qkv_bias, *out1, *out1_bias;
+  const float *norm2, *shift2, *query, *query_bias, *out2, *out2_bias;
+  const float *norm3, *shift3, *widen, *widen_bias, *narrow, *narrow_bias;
+};
+
+}  // namespace
+
+extern "C" {
+
+// One word a row through the decoder of a Transformer. x [R,D]: the embedded words, overwritten. written[l] and
+// source[l]: rows of keys and values side by side; the new words' go to rows first..first+R of the former.
+void k_decoder_step(sgemm_t sgemm, i64 n_layers, i64 R, i64 D, i64 F, i64 H, i64 V, int is_pre_norm, double epsilon,
+                    const Layer* layers, const float* norm, const float* shift, const float* output, float* const* written,
+                    i64 first, const int32_t* places, i64 T, const float* const* source, const int32_t* source_places,
+                    i64 S, float* x, float* logits) {
+  const Product product{sgemm};
+  const float eps = float(epsilon);
+  static thread_local std::vector<float> room;
+  room.resize(std::max<i64>(room.size(), R * (5 * D + F)));
+  float *h = room.data(), *wide = h + R * D, *context = wide + R * 3 * D, *inner = context + R * D;
+  for (i64 l = 0; l < n_layers; ++l) {
+    const Layer& w = layers[l];
+    const float* given = x;
+    if (is_pre_norm) layer_norm(R, D, x, w.norm1, w.shift1, eps, h), given = h;
+    spread(R, 3 * D, w.qkv_bias, wide);
+    product(R, 3 * D, D, given, w.qkv, 1.0f, wide);
+    for (i64 r = 0; r < R; ++r)
+      std::memcpy(written[l] + (first + r) * 2 * D, wide + r * 3 * D + D, 2 * D * sizeof(float));
+    k_recall(R, T, H, D / H, wide, 3 * D, written[l], 2 * D, written[l] + D, 2 * D, places, context);
+    add_bias(R, D, w.out1_bias, x);
+    product(R, D, D, context, w.out1, 1.0f, x);
+    if (!is_pre_norm) layer_norm(R, D, x, w.norm1, w.shift1, eps, x);
+
+    if (is_pre_norm) layer_norm(R, D, x, w.norm2, w.shift2, eps, h);
+    spread(R, D, w.query_bias, wide);
+    product(R, D, D, given, w.query, 1.0f, wide);
+    k_recall(R, S, H, D / H, wide, D, source[l], 2 * D, source[l] + D, 2 * D, source_places, context);
+    add_bias(R, D, w.out2_bias, x);
+    product(R, D, D, context, w.out2, 1.0f, x);
+    if (!is_pre_norm) layer_norm(R, D, x, w.norm2, w.shift2, eps, x);
+
+    if (is_pre_norm) layer_norm(R, D, x, w.norm3, w.shift3, eps, h);
+    product(R, F, D, given, w.widen, 0.0f, inner);
+#pragma omp parallel for
+    for (i64 r = 0; r < R; ++r) {
+      float* o = inner + r * F;
+#pragma omp simd
+      for (i64 j = 0; j < F; ++j) o[j] = std::max(o[j] + w.widen_bias[j], 0.0f);
+    }
+    add_bias(R, D, w.narrow_bias, x);
+    product(R, D, F, inner, w.narrow, 1.0f, x);
+    if (!is_pre_norm) layer_norm(R, D, x, w.norm3, w.shift3, eps, x);
+  }
+  if (norm) layer_norm(R, D, x, norm, shift, eps, x);
+  product(R, V, D, x, output, 0.0f, logits);
+}
 }  // extern "C"

@@ -10,6 +10,7 @@ from regard.errors import SizeError, UsageError
 from regard.kernels import laid_out, linear
 from regard.models.decoder import Decoder, DecoderState
 from regard.models.encoder import Encoder, Sizes
+from regard.models.frozen import FrozenDecoder
 from regard.models.packing import Packed, pack
 from regard.models.sublayers import Embedding, build_positions
 from regard.shapes import Float, Int, Tensor
@@ -57,6 +58,7 @@ class Transformer(nn.Module):
         self.logits = Probe()
         self.padding = padding
         self.packs_rows = True
+        self._frozen: FrozenDecoder | None = None
 
     def hidden(
         self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
@@ -108,6 +110,8 @@ class Transformer(nn.Module):
         self, state: DecoderState, tokens: Int[Tensor, "R"]
     ) -> tuple[Float[Tensor, "R V"], DecoderState]:
         """Take one more token a row, and give the logits of the next."""
+        if self._frozen is not None and not state.is_watched:
+            return self._frozen.step(state, tokens)
         hidden, after = self.decoder.step(state, tokens)
         return self.logits(linear(hidden, self.output.weight)), after
 
@@ -124,6 +128,7 @@ class Transformer(nn.Module):
                 module.freeze()
             if isinstance(module, nn.Linear) and module is not self.output:
                 module.weight.data = laid_out(module.weight)
+        self._frozen = FrozenDecoder.of(self.decoder, self.output.weight)
 
     def reorder(self, state: DecoderState, rows: Int[Tensor, "N"]) -> DecoderState:
         """Take these rows, in this order."""

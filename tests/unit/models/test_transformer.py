@@ -2,6 +2,7 @@
 
 import copy
 import math
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from torch.nn import functional as F
 
 from regard.attention import Sinusoidal
 from regard.errors import SizeError, UsageError
+from regard.kernels import is_native, without_native
 from regard.models import Sizes, Transformer
 
 PAD, BOS, EOS = 0, 2, 3
@@ -312,6 +314,29 @@ def test_a_frozen_model_decodes_the_same(is_pre_norm: bool, tie: str) -> None:
         torch.testing.assert_close(stepped, expected)
     torch.testing.assert_close(frozen(SOURCE, TARGET), plain(SOURCE, TARGET))
     assert not any(parameter.requires_grad for parameter in frozen.parameters())
+
+
+@norms
+@pytest.mark.parametrize("path", ["native", "torch"])
+def test_a_frozen_decoder_goes_through_the_kernel(is_pre_norm: bool, path: str) -> None:
+    """Rows that are taken, doubled and dropped between steps, and a state that goes two ways."""
+    torch.manual_seed(3)
+    sizes = Sizes(64, 2, 40, is_pre_norm=is_pre_norm)
+    plain = Transformer(SOURCE_TOKENS, TARGET_TOKENS, sizes, n_layers=2, tie="two-way").eval()
+    frozen = copy.deepcopy(plain)
+    with without_native() if path == "torch" else nullcontext():
+        frozen.freeze()
+    assert (frozen._frozen is not None) == (path == "native" and is_native())
+    with torch.inference_mode():
+        state, other = plain.start(SOURCE), frozen.start(SOURCE)
+        for t in range(TARGET.shape[1]):
+            tokens = TARGET[:, t][torch.arange(len(state.places)) % len(TARGET)]
+            expected, after = plain.step(state, tokens)
+            frozen.step(other, tokens.flip(0))  # another way on from the same state
+            stepped, other = frozen.step(other, tokens)
+            torch.testing.assert_close(stepped, expected, rtol=1e-5, atol=1e-5)
+            rows = torch.tensor([2, 0, 0, 1])[: 3 + t % 2]
+            state, other = plain.reorder(after, rows), frozen.reorder(other, rows)
 
 
 @norms
