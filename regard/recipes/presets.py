@@ -29,8 +29,13 @@ def preset_text(name: str) -> str:
 
 
 def presets() -> tuple[Recipe, ...]:
-    """All presets, the smaller before the larger."""
+    """All presets, the smaller before the larger; those for one corpus after the general ones."""
     from regard.recipes.read import parse_recipe  # which itself starts from presets
 
     recipes = (parse_recipe(preset_text(name), f"the preset {name}") for name in preset_names())
-    return tuple(sorted(recipes, key=lambda one: (one.model.kind, one.model.d_model, one.name)))
+
+    def place(recipe: Recipe) -> tuple[bool, str, int, str]:
+        model = recipe.model
+        return not recipe.name.startswith(model.kind), model.kind, model.d_model, recipe.name
+
+    return tuple(sorted(recipes, key=place))

@@ -140,7 +140,9 @@ def test_files_that_are_there_are_replaced_only_when_asked(
 def test_what_is_stopped_leaves_nothing_half_written(number: int, tmp_path: Path) -> None:
     out, partial = tmp_path / "dates", tmp_path / "dates.partial"
     command = [sys.executable, "-m", "regard", "data", "dates", "--out", str(out)]
-    with subprocess.Popen([*command, "--size", "9000000"], stderr=subprocess.PIPE) as running:
+    # Tests that a shell runs in the background would hand on that Ctrl-C is ignored.
+    command = ["env", "--default-signal=INT", *command, "--size", "9000000"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as running:
         deadline = time.monotonic() + 60
         while not (partial / "train.iso").exists() and time.monotonic() < deadline:
             time.sleep(0.02)

@@ -220,7 +220,7 @@ def test_a_file_in_another_encoding(file: Path) -> None:
 def test_presets_come_in_the_order_of_their_size() -> None:
     names = [recipe.name for recipe in presets()]
     sizes = [f"transformer-{size}" for size in ("tiny", "small", "base", "big")]
-    assert names == ["dates", "phrasebook", *sizes]
+    assert names == [*sizes, "dates", "phrasebook"]
     assert sorted(names) == list(preset_names())
     assert all(recipe.purpose for recipe in presets())
 
