@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import torch
 
 from regard.data import Batch, Corpus, collate
-from regard.decoding import greedy
+from regard.decoding import Search, SourceLine, search_many
 from regard.evaluation import Quality, judge
 from regard.models import Transformer
+from regard.special import EOS
 from regard.text import Tokenizer
 from regard.training.tasks import Task
 
@@ -63,11 +64,11 @@ class Validation:
         return total / max(1, n_tokens)
 
     def _outputs(self, model: Transformer) -> list[str]:
-        outputs = [""] * len(self.references)
-        for rows, batch in self._batches(model, len(self.references)):
-            for row, found in zip(rows, greedy(model, batch.source), strict=True):
-                outputs[row] = self.tokenizer.decode(found.tokens)
-        return outputs
+        sources = (self.corpus[i][0].tolist() for i in range(len(self.references)))
+        lines = (SourceLine((*source, EOS)) for source in sources)
+        device = next(model.parameters()).device
+        found = search_many([model], lines, Search(width=1), batch_rows=_ROWS, device=device)
+        return [self.tokenizer.decode(best.tokens) for (best,) in found]
 
     def _batches(self, model: Transformer, n_pairs: int) -> list[tuple[list[int], Batch]]:
         """The first pairs, those of like length together so that little is padding."""
