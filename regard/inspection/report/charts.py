@@ -104,7 +104,7 @@ def lines(looking: Looking, label: str) -> str:
     n = max(len(looking.rows), len(looking.columns))
     left = 12 + max(map(_width, looking.rows))
     right, height = left + _GAP, n * _ROW + 8
-    total = right + 12 + max(map(_width, looking.columns))
+    total = right + 16 + max(map(_width, looking.columns))  # a frame and its stroke have room
     shown = range(len(looking.rows)) if looking.focus is None else (looking.focus,)
     true = {column for row, column in looking.truth if row in shown}
 
