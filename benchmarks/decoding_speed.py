@@ -31,7 +31,7 @@ from pathlib import Path
 
 import torch
 from engines import OURS, THEIR_BEST, YARDSTICK, Engine, Output, Setting, Sources, engines
-from machine import facts, print_facts, print_table, sgemm_gflops
+from machine import facts, plain, print_facts, print_table, sgemm_gflops
 
 from regard.checkpoint import LoadedModel, load
 from regard.data import read_corpus
@@ -89,7 +89,7 @@ def main() -> None:
     sgemm = _run(entries, sources, options.rounds)
     results = [_result(e, peers, loaded, references) for peers in entries for e in peers]
     if options.json:
-        report = {"machine": said, "options": _plain(options), "absent": absent, "sgemm": sgemm}
+        report = {"machine": said, "options": plain(options), "absent": absent, "sgemm": sgemm}
         print(json.dumps({**report, "parity": parity, "results": results}, indent=2))
     else:
         _show(results, sgemm)
@@ -212,13 +212,6 @@ def _sentences(
     pairs = list(read_corpus(["|".join(files)]))[:limit]
     sources = loaded.source_tokenizer.encode_many([pair.source for pair in pairs])
     return sources, [pair.target for pair in pairs]
-
-
-def _plain(options: argparse.Namespace) -> dict[str, object]:
-    return {
-        key: value.name if isinstance(value, Path) else value
-        for key, value in vars(options).items()
-    }
 
 
 def _options() -> argparse.Namespace:

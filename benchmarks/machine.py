@@ -1,5 +1,6 @@
 """What a figure was measured on, and tables that can be pasted into RESULTS.md."""
 
+import argparse
 import os
 import platform
 import subprocess
@@ -78,3 +79,11 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def plain(options: argparse.Namespace) -> dict[str, object]:
+    """What a script was told, for JSON; of a path, no more than its name."""
+    return {
+        key: value.name if isinstance(value, Path) else value
+        for key, value in vars(options).items()
+    }

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import torch
 from contestants import Contestant, Step, contestants, training_flops
-from machine import facts, print_facts, print_table, sgemm_gflops
+from machine import facts, plain, print_facts, print_table, sgemm_gflops
 
 from regard.data import Batches, MemoryCorpus, collate, read_corpus
 from regard.data.batching import Rows
@@ -69,7 +69,7 @@ def main() -> None:
     sgemm = _run(entries, corpus, plan, options.rounds, options.vocabulary)
     results = [_result(entry, entries, sgemm) for entry in entries]
     if options.json:
-        report = {"machine": said, "options": _plain(options), "sgemm": sgemm, "results": results}
+        report = {"machine": said, "options": plain(options), "sgemm": sgemm, "results": results}
         print(json.dumps({**report, "absent": absent}, indent=2))
     else:
         _show(results, sgemm)
@@ -171,13 +171,6 @@ def _corpus(folder: Path, n_pairs: int | None, vocabulary: int) -> MemoryCorpus:
     sources = tokenizer.encode_many([pair.source for pair in pairs[:n_pairs]])
     targets = tokenizer.encode_many([pair.target for pair in pairs[:n_pairs]])
     return MemoryCorpus(list(zip(sources, targets, strict=True)))
-
-
-def _plain(options: argparse.Namespace) -> dict[str, object]:
-    return {
-        key: value.name if isinstance(value, Path) else value
-        for key, value in vars(options).items()
-    }
 
 
 def _options() -> argparse.Namespace:

@@ -1,8 +1,11 @@
 """What a search can be told, checked when it is said."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from regard.decoding.hypothesis import Hypothesis
 from regard.errors import UsageError
+from regard.special import EOS
 
 PENALTIES = ("wu", "power")
 
@@ -90,3 +93,8 @@ class Search:
         """What the log-probability of a hypothesis of this length is divided by."""
         base = (5.0 + length) / 6.0 if self.penalty == "wu" else float(length)
         return float(base**self.alpha)
+
+    def hypothesis(self, written: Sequence[int], total: float) -> Hypothesis:
+        """What was written between <BOS> and the first <EOS>, with its score."""
+        tokens = tuple(written[1 : written.index(EOS)])
+        return Hypothesis(tokens, total, total / self.penalised(len(tokens) + 1))

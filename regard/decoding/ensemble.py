@@ -28,7 +28,7 @@ class Ensemble:
     def step(
         self, state: tuple[Any, ...], tokens: Int[Tensor, "R"]
     ) -> tuple[Float[Tensor, "R V"], tuple[Any, ...]]:
-        """Take one more token a row, and give the log of the mean probabilities of the next."""
+        """Take one more token a row, and give the log of the summed probabilities of the next."""
         stepped = [model.step(one, tokens) for model, one in zip(self.models, state, strict=True)]
         sizes = {logits.shape[1] for logits, _ in stepped}
         if len(sizes) > 1:

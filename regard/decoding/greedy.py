@@ -44,11 +44,6 @@ def greedy(
         if len(kept) < len(alive):
             alive, state = alive[kept], model.reorder(state, kept)
     return [
-        _hypothesis(tokens, total, search)
+        search.hypothesis(tokens, total)
         for tokens, total in zip(written.tolist(), totals.tolist(), strict=True)
     ]
-
-
-def _hypothesis(written: list[int], total: float, search: Search) -> Hypothesis:
-    tokens = tuple(written[1 : written.index(EOS)])
-    return Hypothesis(tokens, total, total / search.penalised(len(tokens) + 1))

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 
 import torch
 
@@ -54,7 +53,7 @@ def sample(
         if len(kept) < len(alive):
             alive, state = alive[kept], model.reorder(state, kept)
     drawn = [
-        _hypothesis(tokens, total, search)
+        search.hypothesis(tokens, total)
         for tokens, total in zip(written.tolist(), totals.tolist(), strict=True)
     ]
     return [sorted(drawn[i : i + n], key=lambda one: -one.score) for i in range(0, len(drawn), n)]
@@ -73,13 +72,3 @@ def _draw(
     whole = reached.gather(1, n_nucleus - 1)
     place = torch.searchsorted(reached, chance[:, None] * whole, right=True)
     return ids.gather(1, torch.minimum(place, n_nucleus - 1))[:, 0]
-
-
-def _hypothesis(written: list[int], total: float, search: Search) -> Hypothesis:
-    tokens = tuple(written[1 : written.index(EOS)])
-    return Hypothesis(tokens, total, total / search.penalised(len(tokens) + 1))
-
-
-def without_sampling(search: Search) -> Search:
-    """The same search by beam."""
-    return replace(search, sampling=None)

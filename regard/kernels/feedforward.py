@@ -8,7 +8,7 @@ from torch import autograd
 
 from regard.kernels.native import count, native, pointer
 from regard.kernels.noise import as_arguments, draw_key, keep_mask
-from regard.kernels.recording import run
+from regard.kernels.operation import run
 from regard.shapes import Float, Tensor
 
 

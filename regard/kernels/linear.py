@@ -6,7 +6,7 @@ import torch
 from torch import autograd
 
 from regard.kernels.native import count, native, pointer
-from regard.kernels.recording import run
+from regard.kernels.operation import run
 from regard.shapes import Float, Tensor
 
 

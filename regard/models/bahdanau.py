@@ -18,10 +18,10 @@ from regard.models.recurrent import (
     RecurrentSizes,
     RecurrentTranslator,
     build_embeddings,
-    build_output,
 )
 from regard.models.source_attention import Memory, SourceAttention
 from regard.models.sublayers import Embedding
+from regard.models.tying import tied_output
 from regard.shapes import Float, Int, Tensor
 
 READOUTS = ("maxout", "tanh")
@@ -183,7 +183,7 @@ class Bahdanau(RecurrentTranslator):
         )
         recurrence = Recurrence("gru", sizes.d_embedding, sizes, is_bidirectional=True)
         super().__init__(
-            RecurrentEncoder(source, recurrence), build_output(target, d_output, tie=tie), padding
+            RecurrentEncoder(source, recurrence), tied_output(target, d_output, tie=tie), padding
         )
         self.decoder = BahdanauDecoder(
             target, sizes, score=score, readout=readout, d_output=d_output, max_length=max_length

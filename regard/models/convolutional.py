@@ -16,7 +16,7 @@ from regard.attention import Attention, Dot, Learned, Probe, masks
 from regard.errors import SizeError
 from regard.kernels import Dropout
 from regard.models.sublayers import Embedding
-from regard.models.transformer import _require_tie
+from regard.models.tying import tied_embeddings, tied_output
 from regard.shapes import Bool, Float, Int, Tensor
 
 HALF = math.sqrt(0.5)  # the sum of two, times this, varies as much as each of them
@@ -217,7 +217,6 @@ class ConvolutionalSeq2Seq(nn.Module):
         padding: int = 0,
     ) -> None:
         super().__init__()
-        _require_tie(tie, n_source_tokens, n_target_tokens)
         if kernel_width < 1 or kernel_width % 2 == 0:
             raise SizeError(
                 f"a convolution that sees as many words before as after is 1, 3, 5, … words wide, "
@@ -229,22 +228,17 @@ class ConvolutionalSeq2Seq(nn.Module):
                 "a convolutional model has 1 or more layers on each side, "
                 f"not {n_layers} and {n_decoder_layers}: without them no word sees another"
             )
-        source, target = (
-            Embedding(n, d_model, Learned(d_model, max_length), dropout, padding)
-            for n in (n_source_tokens, n_target_tokens)
-        )
-        if tie == "three-way":
-            target.weight = source.weight
+
+        def embed(n_tokens: int) -> Embedding:
+            return Embedding(n_tokens, d_model, Learned(d_model, max_length), dropout, padding)
+
+        source, target = tied_embeddings(n_source_tokens, n_target_tokens, embed, tie=tie)
         d_hidden = d_hidden or d_model
         self.encoder = ConvolutionalEncoder(source, d_hidden, n_layers, kernel_width, dropout)
         self.decoder = ConvolutionalDecoder(
             target, d_hidden, n_decoder_layers, kernel_width, dropout
         )
-        self.output = nn.Linear(d_model, n_target_tokens, bias=False)
-        if tie == "none":
-            nn.init.normal_(self.output.weight, std=d_model**-0.5)
-        else:
-            self.output.weight = target.weight
+        self.output = tied_output(target, d_model, tie=tie)
         self.logits = Probe()
         self.padding = padding
         self.is_packable = False

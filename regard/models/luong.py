@@ -19,10 +19,10 @@ from regard.models.recurrent import (
     RecurrentTranslator,
     Remembered,
     build_embeddings,
-    build_output,
 )
 from regard.models.source_attention import Memory, SourceAttention
 from regard.models.sublayers import Embedding
+from regard.models.tying import tied_output
 from regard.shapes import Float, Int, Tensor
 
 
@@ -143,7 +143,7 @@ class Luong(RecurrentTranslator):
         encoder = RecurrentEncoder(
             source, Recurrence(cell, sizes.d_embedding, sizes), reverses_source=reverses_source
         )
-        super().__init__(encoder, build_output(target, sizes.d_hidden, tie=tie), padding)
+        super().__init__(encoder, tied_output(target, sizes.d_hidden, tie=tie), padding)
         attention = SourceAttention(
             score,
             sizes.d_hidden,

@@ -39,6 +39,12 @@ class Packed:
         return Spans(self.starts, other.starts)
 
 
+def packed_places(is_real: Bool[Tensor, "B L"]) -> Int[Tensor, "B L"]:
+    """Where each place of a padded batch stands when the padding is taken out; -1 for padding."""
+    places = (is_real.flatten().cumsum(0) - 1).view(is_real.shape)
+    return places.masked_fill(~is_real, -1).int()
+
+
 def pack(ids: Int[Tensor, "B L"], is_real: Bool[Tensor, "B L"]) -> Packed:
     """Take the padding out of a batch padded on the right."""
     lengths = is_real.sum(1)

@@ -10,7 +10,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from regard.attention import Probe, Unplaced
 from regard.errors import SizeError, UsageError
 from regard.models.sublayers import Embedding
-from regard.models.transformer import TIES
+from regard.models.tying import tied_embeddings
 from regard.shapes import Float, Int, Tensor
 
 CELLS: dict[str, type[nn.LSTM] | type[nn.GRU]] = {"lstm": nn.LSTM, "gru": nn.GRU}
@@ -127,35 +127,11 @@ def build_embeddings(
     n_source_tokens: int, n_target_tokens: int, sizes: RecurrentSizes, *, tie: str, padding: int
 ) -> tuple[Embedding, Embedding]:
     """The tables of source and target; order is the recurrence's business, not the table's."""
-    if tie not in TIES:
-        raise UsageError(f"there is no tie {tie!r}: choose one of {', '.join(TIES)}")
-    if tie == "three-way" and n_source_tokens != n_target_tokens:
-        raise SizeError(
-            f"one table cannot serve {n_source_tokens} source tokens and {n_target_tokens} target "
-            "tokens: share one vocabulary, or tie two-way"
-        )
-    source, target = (
-        Embedding(n_tokens, sizes.d_embedding, Unplaced(), sizes.dropout, padding)
-        for n_tokens in (n_source_tokens, n_target_tokens)
-    )
-    if tie == "three-way":
-        target.weight = source.weight
-    return source, target
 
+    def embed(n_tokens: int) -> Embedding:
+        return Embedding(n_tokens, sizes.d_embedding, Unplaced(), sizes.dropout, padding)
 
-def build_output(target: Embedding, d_output: int, *, tie: str) -> nn.Linear:
-    """From the last vectors to the logits; tied, the table of the target's words."""
-    n_tokens, d_embedding = target.weight.shape
-    output = nn.Linear(d_output, n_tokens, bias=False)
-    if tie == "none":
-        return output
-    if d_output != d_embedding:
-        raise SizeError(
-            f"vectors of width {d_output} cannot be compared with embeddings of width "
-            f"{d_embedding}: make the widths equal, or tie none"
-        )
-    output.weight = target.weight
-    return output
+    return tied_embeddings(n_source_tokens, n_target_tokens, embed, tie=tie)
 
 
 class RecurrentTranslator(nn.Module):

@@ -15,9 +15,9 @@ from regard.models.recurrent import (
     RecurrentTranslator,
     Remembered,
     build_embeddings,
-    build_output,
 )
 from regard.models.sublayers import Embedding
+from regard.models.tying import tied_output
 from regard.shapes import Float, Int, Tensor
 
 
@@ -76,7 +76,7 @@ class Sutskever(RecurrentTranslator):
             Recurrence(cell, sizes.d_embedding, sizes),
             reverses_source=reverses_source,
         )
-        super().__init__(encoder, build_output(target, sizes.d_hidden, tie=tie), padding)
+        super().__init__(encoder, tied_output(target, sizes.d_hidden, tie=tie), padding)
         self.decoder = SutskeverDecoder(target, sizes, cell)
 
     def hidden(

@@ -1,21 +1,17 @@
 """The Transformer of "Attention Is All You Need" (Vaswani et al. 2017)."""
 
-from functools import partial
-
 import torch
 from torch import nn
 
 from regard.attention import MultiHeadAttention, Probe, masks
-from regard.errors import SizeError, UsageError
 from regard.kernels import laid_out, linear
 from regard.models.decoder import Decoder, DecoderState
 from regard.models.encoder import Encoder, Sizes
 from regard.models.frozen import FrozenDecoder
-from regard.models.packing import Packed, pack
+from regard.models.packing import Packed, pack, packed_places
 from regard.models.sublayers import Embedding, build_positions
+from regard.models.tying import tied_embeddings, tied_output
 from regard.shapes import Float, Int, Tensor
-
-TIES = ("three-way", "two-way", "none")
 
 
 class Transformer(nn.Module):
@@ -39,22 +35,15 @@ class Transformer(nn.Module):
         padding: int = 0,
     ) -> None:
         super().__init__()
-        _require_tie(tie, n_source_tokens, n_target_tokens)
-        embed = partial(
-            Embedding, d_model=sizes.d_model, dropout=sizes.embedding_dropout, padding=padding
-        )
-        place = partial(build_positions, positions, sizes.d_model, max_length)
-        source = embed(n_source_tokens, positions=place())
-        target = embed(n_target_tokens, positions=place())
-        if tie == "three-way":
-            target.weight = source.weight
+
+        def embed(n_tokens: int) -> Embedding:
+            placed = build_positions(positions, sizes.d_model, max_length)
+            return Embedding(n_tokens, sizes.d_model, placed, sizes.embedding_dropout, padding)
+
+        source, target = tied_embeddings(n_source_tokens, n_target_tokens, embed, tie=tie)
         self.encoder = Encoder(source, n_layers, sizes)
         self.decoder = Decoder(target, n_decoder_layers or n_layers, sizes)
-        self.output = nn.Linear(sizes.d_model, n_target_tokens, bias=False)
-        if tie == "none":
-            nn.init.normal_(self.output.weight, std=sizes.d_model**-0.5)
-        else:
-            self.output.weight = target.weight
+        self.output = tied_output(target, sizes.d_model, tie=tie)
         self.logits = Probe()
         self.padding = padding
         self.packs_rows = True
@@ -103,8 +92,7 @@ class Transformer(nn.Module):
             memory = self.encoder.packed(pack(source, is_real))
         else:
             memory = self.encoder(source, masks.keeping(is_real))[is_real]
-        places = (is_real.flatten().cumsum(0) - 1).view(is_real.shape)
-        return self.decoder.start(memory, places.masked_fill(~is_real, -1).int())
+        return self.decoder.start(memory, packed_places(is_real))
 
     def step(
         self, state: DecoderState, tokens: Int[Tensor, "R"]
@@ -133,13 +121,3 @@ class Transformer(nn.Module):
     def reorder(self, state: DecoderState, rows: Int[Tensor, "N"]) -> DecoderState:
         """Take these rows, in this order."""
         return state.reorder(rows)
-
-
-def _require_tie(tie: str, n_source_tokens: int, n_target_tokens: int) -> None:
-    if tie not in TIES:
-        raise UsageError(f"there is no tie {tie!r}: choose one of {', '.join(TIES)}")
-    if tie == "three-way" and n_source_tokens != n_target_tokens:
-        raise SizeError(
-            f"one table cannot serve {n_source_tokens} source tokens and {n_target_tokens} target "
-            "tokens: share one vocabulary, or tie two-way"
-        )

@@ -16,8 +16,9 @@ from regard.attention import MultiHeadAttention, Probe, Sinusoidal, Store, Unpla
 from regard.models.decoder import DecoderLayer, DecoderState
 from regard.models.encoder import EncoderLayer, Sizes
 from regard.models.halting import Depth, Halting
+from regard.models.packing import packed_places
 from regard.models.sublayers import Embedding
-from regard.models.transformer import _require_tie
+from regard.models.tying import tied_embeddings, tied_output
 from regard.shapes import Bool, Float, Int, Tensor
 
 
@@ -169,20 +170,15 @@ class UniversalTransformer(nn.Module):
         padding: int = 0,
     ) -> None:
         super().__init__()
-        _require_tie(tie, n_source_tokens, n_target_tokens)
-        source, target = (
-            Embedding(n, sizes.d_model, Unplaced(), sizes.embedding_dropout, padding)
-            for n in (n_source_tokens, n_target_tokens)
-        )
-        if tie == "three-way":
-            target.weight = source.weight
+
+        def embed(n_tokens: int) -> Embedding:
+            dropout = sizes.embedding_dropout
+            return Embedding(n_tokens, sizes.d_model, Unplaced(), dropout, padding)
+
+        source, target = tied_embeddings(n_source_tokens, n_target_tokens, embed, tie=tie)
         self.encoder = RepeatedEncoder(source, depth, sizes)
         self.decoder = RepeatedDecoder(target, decoder_depth or depth, sizes)
-        self.output = nn.Linear(sizes.d_model, n_target_tokens, bias=False)
-        if tie == "none":
-            nn.init.normal_(self.output.weight, std=sizes.d_model**-0.5)
-        else:
-            self.output.weight = target.weight
+        self.output = tied_output(target, sizes.d_model, tie=tie)
         self.logits = Probe()
         self.padding = padding
         self.is_packable = False
@@ -220,8 +216,7 @@ class UniversalTransformer(nn.Module):
         """Read the source."""
         is_real = source != self.padding
         memory = self.encoder(source, masks.keeping(is_real)).value[is_real]
-        places = (is_real.flatten().cumsum(0) - 1).view(is_real.shape)
-        return self.decoder.start(memory, places.masked_fill(~is_real, -1).int())
+        return self.decoder.start(memory, packed_places(is_real))
 
     def step(
         self, state: DecoderState, tokens: Int[Tensor, "R"]

@@ -1,6 +1,7 @@
 """From a meaning to a Chinese sentence."""
 
 from regard.corpora.phrasebook import sentence as n
+from regard.corpora.phrasebook.grammar import Grammar
 from regard.corpora.phrasebook.meaning import (
     Adverbial,
     Compound,
@@ -21,17 +22,7 @@ CONJUNCTIONS = {"because": "因为", "but": "但是"}
 def realise(meaning: Meaning) -> Sentence:
     """The Chinese sentence of a meaning."""
     s = Sentence()
-    question = ""
-    if isinstance(meaning, Event):
-        root = _event(s, meaning, 0)
-        question = meaning.question
-    elif isinstance(meaning, Quality):
-        root = _quality(s, meaning, 0)
-        question = meaning.question
-    elif isinstance(meaning, Existence):
-        root = _existence(s, meaning)
-    else:
-        root = _compound(s, meaning)
+    root, question = GRAMMAR.append(s, meaning)
     if question == "whether":
         s.add("吗", n.QUESTION, "discourse:sp", root)
     s.add("？" if question else "。", n.STOP, "punct", root)
@@ -279,3 +270,6 @@ def _bare_event(s: Sentence, event: Event) -> int:
     moment = s.add("时候", n.CONJUNCTION, "obl")
     s.hang(moment, place)
     return moment
+
+
+GRAMMAR = Grammar(_event, _quality, _existence, _compound)

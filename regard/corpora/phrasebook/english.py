@@ -11,6 +11,7 @@ from regard.corpora.phrasebook.english_phrases import (
     noun_phrase,
     verb_group,
 )
+from regard.corpora.phrasebook.grammar import Grammar, capitalise
 from regard.corpora.phrasebook.meaning import (
     Adverbial,
     Compound,
@@ -27,19 +28,9 @@ from regard.corpora.phrasebook.sentence import NOTHING, Sentence
 def realise(meaning: Meaning) -> Sentence:
     """The English sentence of a meaning."""
     s = Sentence()
-    mark = "."
-    if isinstance(meaning, Event):
-        root = _event(s, meaning, 0)
-        mark = "?" if meaning.question else "."
-    elif isinstance(meaning, Quality):
-        root = _quality(s, meaning, 0)
-        mark = "?" if meaning.question else "."
-    elif isinstance(meaning, Existence):
-        root = _existence(s, meaning)
-    else:
-        root = _compound(s, meaning)
-    s.add(mark, n.STOP, "punct", root)
-    s.words[0] = s.words[0][0].upper() + s.words[0][1:]
+    root, question = GRAMMAR.append(s, meaning)
+    s.add("?" if question else ".", n.STOP, "punct", root)
+    capitalise(s)
     return s
 
 
@@ -221,3 +212,6 @@ def _compound(s: Sentence, compound: Compound) -> int:
     s.heads[clause] = root
     s.relations[clause] = "conj" if conjunction == "but" else "advcl"
     return root
+
+
+GRAMMAR = Grammar(_event, _quality, _existence, _compound)

@@ -3,6 +3,7 @@
 from regard.corpora.phrasebook import sentence as n
 from regard.corpora.phrasebook.conjugation import conjugate
 from regard.corpora.phrasebook.french_phrases import contract, elide, noun_phrase
+from regard.corpora.phrasebook.grammar import Grammar, capitalise
 from regard.corpora.phrasebook.meaning import (
     Adverbial,
     Compound,
@@ -36,20 +37,10 @@ QUESTION_WORDS = {"what": "que", "where": "où", "when": "quand"}
 def realise(meaning: Meaning) -> Sentence:
     """The French sentence of a meaning."""
     s = Sentence()
-    mark = "."
-    if isinstance(meaning, Event):
-        root = _event(s, meaning, 0)
-        mark = "?" if meaning.question else "."
-    elif isinstance(meaning, Quality):
-        root = _quality(s, meaning, 0)
-        mark = "?" if meaning.question else "."
-    elif isinstance(meaning, Existence):
-        root = _existence(s, meaning)
-    else:
-        root = _compound(s, meaning)
-    s.add(mark, n.STOP, "punct", root)
+    root, question = GRAMMAR.append(s, meaning)
+    s.add("?" if question else ".", n.STOP, "punct", root)
     elide(s.words)
-    s.words[0] = s.words[0][0].upper() + s.words[0][1:]
+    capitalise(s)
     return s
 
 
@@ -290,3 +281,6 @@ def _compound(s: Sentence, compound: Compound) -> int:
     s.heads[clause] = root
     s.relations[clause] = "conj" if conjunction == "but" else "advcl"
     return root
+
+
+GRAMMAR = Grammar(_event, _quality, _existence, _compound)
