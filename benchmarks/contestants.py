@@ -20,7 +20,7 @@ from torch.nn import functional as F
 from regard.data import Batch
 from regard.kernels import is_native, without_native
 from regard.models import build
-from regard.recipes import ModelSection
+from regard.recipes import TransformerSection
 from regard.special import BOS, EOS, PAD
 from regard.training.tasks import translation
 from regard.training.updater import Updater
@@ -63,7 +63,7 @@ def _no_marian() -> str | None:
 
 def regard(n_tokens: int, *, native: bool) -> Step:
     """The pieces of the training loop: task and updater."""
-    section = ModelSection(
+    section = TransformerSection(
         n_layers=LAYERS,
         d_model=WIDTH,
         n_heads=HEADS,

@@ -8,6 +8,7 @@
     ├── DataError               files of examples that cannot be used
     ├── ModelFolderError        a model folder that is missing, damaged or of a newer format
     ├── TrainingError           a run that cannot go on
+    ├── TraceError              a trace that cannot be opened, or that is not what the model does
     └── MissingExtraError       an optional package is not installed
 
 A message says where, what was given, what is allowed and what to do next, in one sentence or two.
@@ -60,6 +61,12 @@ class TrainingError(RegardError):
     """A run that cannot go on."""
 
     code = "training"
+
+
+class TraceError(RegardError):
+    """A trace that cannot be opened, or that is not what the model does."""
+
+    code = "trace"
 
 
 class MissingExtraError(RegardError):

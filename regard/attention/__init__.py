@@ -2,8 +2,9 @@
 
 Read in this order: ``scores`` (how well does a key answer a query?), ``normalisers`` (how much does
 that count?), ``attend`` (the whole operation, three lines), ``multihead`` (several at once),
-``masks`` and ``positions`` (who may look where, who stands where), ``residual`` (add and norm),
-``cache`` (what decoding keeps) and ``probe`` (where one can look in).
+``masks`` and ``positions`` (who may look where, who stands where), ``window`` (neighbours alone, at
+linear cost), ``residual`` (add and norm), ``cache`` (what decoding keeps) and ``probe`` (where one
+can look in).
 """
 
 from regard.attention import masks
@@ -36,6 +37,8 @@ from regard.attention.scores import (
     Score,
     build_score,
 )
+from regard.attention.site import Site
+from regard.attention.window import WindowAttention
 
 __all__ = [
     "NORMALISERS",
@@ -60,10 +63,12 @@ __all__ = [
     "ScaledDot",
     "Score",
     "Sinusoidal",
+    "Site",
     "Soft",
     "Store",
     "Unplaced",
     "Weights",
+    "WindowAttention",
     "batch_normalise",
     "build_score",
     "layer_normalise",

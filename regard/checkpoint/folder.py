@@ -16,7 +16,7 @@ from regard.checkpoint.checkpoints import PLACE
 from regard.checkpoint.replacing import beside, clean, sync, telling, write_text
 from regard.checkpoint.weights import WEIGHTS, Weights, put_into, read_weights, write_weights
 from regard.errors import ModelFolderError
-from regard.models import Transformer, build
+from regard.models import EncoderDecoder, build
 from regard.recipes import ModelSection, Recipe, parse_recipe, write_recipe
 from regard.text import Tokenizer
 from regard.text import load as load_tokenizer
@@ -37,7 +37,7 @@ _NO_PICKLES = "a pickle, which can run code when it is opened, so Regard never o
 class LoadedModel:
     """A model and all that is needed to use it."""
 
-    model: Transformer
+    model: EncoderDecoder
     recipe: Recipe
     source_tokenizer: Tokenizer
     target_tokenizer: Tokenizer

@@ -53,7 +53,7 @@ def evaluate(
 
     system = _system(model, outputs)
     needs_sources = system == model or (against is not None and against.is_dir())
-    sources, references = _pairs(source, target, corpus, needs_sources=needs_sources)
+    sources, references = read_sides(source, target, corpus, needs_sources=needs_sources)
 
     def written(path: Path) -> tuple[list[str], "Translator | None"]:
         """What a system wrote, and the model if it is one."""
@@ -67,7 +67,7 @@ def evaluate(
         return [best[0].text for best in found], translator
 
     measures = measure or MEASURES
-    options: dict[str, Any] = {"tokenize": _known_tokenization(tokenize), "n_samples": samples}
+    options: dict[str, Any] = {"tokenize": known_tokenization(tokenize), "n_samples": samples}
     lines, translator = written(system)
     if save_outputs is not None:
         save_outputs.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -96,9 +96,10 @@ def _system(model: Path | None, outputs: Path | None) -> Path:
     return model
 
 
-def _pairs(
+def read_sides(
     source: Path | None, target: Path | None, corpus: str | None, *, needs_sources: bool
 ) -> tuple[list[str], list[str]]:
+    """The sentences and their references, from two files or from a corpus."""
     from regard.data import read_pairs
     from regard.data.lines import read_lines
 
@@ -107,7 +108,7 @@ def _pairs(
             raise UsageError("--corpus stands in place of --source and --target: give one of them")
         pairs = list(read_pairs(corpus))
     elif target is None:
-        raise UsageError("evaluate needs references: --target FILE, a line for each sentence")
+        raise UsageError("references are missing: --target FILE, a line for each sentence")
     elif source is None:
         if needs_sources:
             raise UsageError("a model needs something to translate: --source FILE beside --target")
@@ -129,7 +130,8 @@ def _output(path: Path, n_references: int) -> list[str]:
     return lines
 
 
-def _known_tokenization(name: str | None) -> str | None:
+def known_tokenization(name: str | None) -> str | None:
+    """The name, if sacrebleu knows it."""
     from sacrebleu.metrics.bleu import BLEU
 
     known = sorted(BLEU.TOKENIZERS)

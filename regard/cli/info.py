@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH = 48  # of a curve, in characters
+_KINDS = {
+    "sentencepiece": "pieces of words",
+    "characters": "single characters",
+    "words": "whole words",
+}
 
 
 def info(
@@ -28,6 +33,9 @@ def info(
         _print(facts)
 
 
+_DETAILS = (("norm", "-norm"), ("positions", " positions"))
+
+
 def gather(loaded: "LoadedModel", metrics: list[dict[str, Any]]) -> dict[str, Any]:
     """All that is said of a model, as JSON would have it."""
     recipe, folder = loaded.recipe, loaded.path
@@ -41,6 +49,7 @@ def gather(loaded: "LoadedModel", metrics: list[dict[str, Any]]) -> dict[str, An
         "purpose": recipe.purpose,
         "parameters": sum(one.numel() for one in loaded.model.parameters()),
         "model": recipe.model.model_dump(),
+        "shape": recipe.model.shape,
         "vocabulary": {
             "kind": recipe.text.kind,
             "source": len(loaded.source_tokenizer),
@@ -107,8 +116,8 @@ def _print(facts: dict[str, Any]) -> None:
 
 def _what(facts: dict[str, Any]) -> list[tuple[str, str]]:
     model, words = facts["model"], facts["vocabulary"]
-    decoder = model["n_decoder_layers"] or model["n_layers"]
-    tokens = f"{words['source']:,} {words['kind']} tokens"
+    details = [f"{model[key]}{word}" for key, word in _DETAILS if key in model]
+    tokens = f"{words['source']:,} tokens ({_KINDS[words['kind']]})"
     if words["is_joint"]:
         tokens += " for both sides"
     else:
@@ -118,9 +127,7 @@ def _what(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("parameters", f"{facts['parameters']:,}"),
         (
             "network",
-            f"{model['kind']}, {model['n_layers']} + {decoder} layers of width {model['d_model']}, "
-            f"{model['n_heads']} heads, feed-forward {model['d_feedforward']}, "
-            f"{model['norm']}-norm, {model['positions']} positions, tie {model['tie']}",
+            ", ".join([model["kind"], facts["shape"], *details, f"tie {model['tie']}"]),
         ),
         ("vocabulary", tokens),
         ("trained on", ", ".join(facts["data"]["train"]) or "not said"),

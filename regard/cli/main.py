@@ -1,6 +1,7 @@
 """The command `regard`: gathers the verbs, and turns what is refused into one line and exit 2."""
 
 import os
+import re
 import sys
 from typing import Annotated
 
@@ -9,6 +10,8 @@ import typer
 from regard import __version__
 from regard.cli import (
     average,
+    bench,
+    comparison,
     data,
     demo,
     evaluate,
@@ -32,10 +35,12 @@ app.command()(demo.demo)
 app.command()(data.data)
 app.add_typer(explain.app, name="explain")
 app.add_typer(recipes.app, name="recipes")
+app.add_typer(bench.app, name="bench")
 app.command()(train.train)
 app.command()(translate.translate)
 app.command()(score.score)
 app.command()(evaluate.evaluate)
+app.command()(comparison.compare)
 app.command()(average.average)
 app.command()(info.info)
 
@@ -99,8 +104,13 @@ def _run(arguments: list[str]) -> int:
 
 
 def _refuse(sentence: str) -> int:
-    print(f"regard: {sentence}", file=sys.stderr)  # noqa: T201
+    print(f"regard: {_without_stop(sentence)}", file=sys.stderr)  # noqa: T201
     return REFUSED
+
+
+def _without_stop(sentence: str) -> str:
+    """The sentence without its full stop, wherever it came from; "..." and a folder "." stay."""
+    return re.sub(r"(?<=[^\s.])\.$", "", sentence)
 
 
 def _named(error: OSError) -> str:
@@ -108,6 +118,6 @@ def _named(error: OSError) -> str:
 
 
 def _one_sentence(error: typer.TyperException) -> str:
-    sentence = " ".join(error.format_message().split())
+    sentence = _without_stop(" ".join(error.format_message().split()))
     context = getattr(error, "ctx", None)
     return f"{sentence} (see {context.command_path} --help)" if context else sentence

@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     from regard.translation import Translator
 
 Model = Annotated[Path, typer.Argument(help="A model folder, as `regard train` makes them.")]
-Beam = Annotated[int, typer.Option(help="Width of the beam; 1 is greedy search.")]
-Alpha = Annotated[float, typer.Option(help="Length penalty; 0 compares plain log-probabilities.")]
+Beam = Annotated[int, typer.Option(min=1, help="Width of the beam; 1 is greedy search.")]
+Alpha = Annotated[
+    float, typer.Option(min=0.0, help="Length penalty; 0 compares plain log-probabilities.")
+]
 Penalty = Annotated[str, typer.Option(help="wu: ((5 + n) / 6)^alpha, or power: n^alpha.")]
 MinLength = Annotated[int, typer.Option(min=0, help="The fewest tokens of an output.")]
 MaxLength = Annotated[int, typer.Option(min=1, help="The most tokens of an output.")]
-NoRepeat = Annotated[int, typer.Option(metavar="N", help="No n-gram of N tokens twice; 0: any.")]
+NoRepeat = Annotated[
+    int, typer.Option(min=0, metavar="N", help="No n-gram of N tokens twice; 0: any.")
+]
 MaxTokens = Annotated[int, typer.Option(min=1, help="Tokens of a source; what is beyond is cut.")]
 Batch = Annotated[int, typer.Option(min=1, help="Rows that are searched together.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]

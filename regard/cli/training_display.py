@@ -46,9 +46,9 @@ class Display:
         self._n_updates = int(training.updates)
         self._minutes = training.minutes
         self.say(
-            f"{recipe.name}: {_parameters(n_parameters)}, {_layers(model.n_layers)} of "
-            f"width {model.d_model}, dropout {model.dropout:g}; up to {self._n_updates:,} updates "
-            f"of {training.batch_tokens:,} target tokens, into {folder}"
+            f"{recipe.name}: {_parameters(n_parameters)}, {model.shape}, dropout "
+            f"{model.dropout:g}; up to {self._n_updates:,} updates of "
+            f" {training.batch_tokens:,} target tokens, into {folder}"
         )
 
     def __enter__(self) -> "Display":
@@ -143,10 +143,6 @@ def _finished(event: Finished) -> str:
 
 def _parameters(n: int) -> str:
     return f"{n / 1e6:.1f}M parameters" if n >= 100_000 else f"{n:,} parameters"
-
-
-def _layers(n: int) -> str:
-    return f"{n} layers" if n > 1 else "1 layer"
 
 
 def _clock(seconds: float) -> str:

@@ -17,7 +17,7 @@ from regard.cli.training_display import Display
 from regard.data import Batches
 from regard.errors import MissingExtraError, RegardError, UsageError
 from regard.kernels import keep_heap
-from regard.models import build
+from regard.models import Transformer, build
 from regard.recipes import Recipe
 from regard.recipes.derive import known
 from regard.training import (
@@ -87,11 +87,12 @@ def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display:
     n_source, n_target = len(prepared.source_tokenizer), len(prepared.target_tokenizer)
     model = build(resolved.model, n_source, n_target).to(device)
     n_parameters = sum(p.numel() for p in model.parameters())
-    if resolved.training.shard:
-        _require_processes(ranks.n_ranks)
-        shard(model)
-    if resolved.training.compile:
-        model.compile_hidden()
+    if isinstance(model, Transformer):  # the recipe allows neither of the others
+        if resolved.training.shard:
+            _require_processes(ranks.n_ranks)
+            shard(model)
+        if resolved.training.compile:
+            model.compile_hidden()
     batches = Batches(
         prepared.corpus,
         resolved.training.seed,

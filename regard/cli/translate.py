@@ -15,8 +15,11 @@ def translate(
     files: Annotated[
         list[Path] | None, typer.Argument(help="Text, a sentence a line; standard input if none.")
     ] = None,
-    beam: searching.Beam = 5,
-    n_best: Annotated[int, typer.Option(help="How many translations of each line.")] = 1,
+    beam: Annotated[
+        int | None,
+        typer.Option(min=1, show_default="5", help="Width of the beam; 1 is greedy search."),
+    ] = None,
+    n_best: Annotated[int, typer.Option(min=1, help="How many translations of each line.")] = 1,
     alpha: searching.Alpha = 1.0,
     penalty: searching.Penalty = "wu",
     min_length: searching.MinLength = 0,
@@ -26,7 +29,9 @@ def translate(
         bool, typer.Option("--sample", help="Draw by chance instead of searching for the best.")
     ] = False,
     temperature: Annotated[float | None, typer.Option(help="Below 1: less surprising.")] = None,
-    top_k: Annotated[int | None, typer.Option(help="Sample among the K most probable.")] = None,
+    top_k: Annotated[
+        int | None, typer.Option(min=0, help="Sample among the K most probable; 0: all.")
+    ] = None,
     top_p: Share = None,
     seed: Annotated[int, typer.Option(help="Of the samples.")] = 1,
     prefix: Annotated[str, typer.Option(help="How every translation begins.")] = "",
@@ -71,12 +76,17 @@ def translate(
             top_p=1.0 if top_p is None else top_p,
             seed=seed,
         )
+    if sampling and beam is not None:
+        raise UsageError(
+            "--beam searches for the best, and --sample, --temperature, --top-k and --top-p draw "
+            "by chance: give one or the other"
+        )
     if sampling and (must or must_file):
         raise UsageError("words that must be there are searched for, not drawn: leave out sampling")
     if attention and not as_json:
         raise UsageError("--attention gives the weights as JSON: add --json")
     search = Search(
-        width=beam,
+        width=5 if beam is None else beam,
         n_best=n_best,
         alpha=alpha,
         penalty=penalty,

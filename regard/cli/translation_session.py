@@ -14,6 +14,7 @@ import typer
 from regard.cli.arriving import lines_of_files, lines_of_stdin
 from regard.cli.searching import write_utf8
 from regard.cli.translation_writer import Writer
+from regard.cli.unknown_words import UnknownWords
 from regard.data.lines import read_lines
 from regard.decoding import Search
 from regard.errors import DataError, UsageError
@@ -78,20 +79,30 @@ class Session:
             raise UsageError(f"--out {out} is also read: write to another file")
         with _opened(out) as stream:
             if not files and sys.stdin.isatty():
-                self._write(self._typed(), stream)
+                number = 0
+                for burst in self._typed():  # who waits for an answer is told with it
+                    self._write(iter([burst]), stream, number)
+                    number += len(burst)
             else:
                 bursts = lines_of_files(files) if files else lines_of_stdin()
                 self._write(bursts, stream)
 
-    def _write(self, bursts: Iterator[list[str]], stream: TextIO) -> None:
-        number = 0
-        for burst in bursts:
-            for lines in self.writer.lines(self._found(burst, number)):
-                stream.write("".join(f"{line}\n" for line in lines))
-                stream.flush()
-            number += len(burst)
+    def _write(self, bursts: Iterator[list[str]], stream: TextIO, number: int = 0) -> None:
+        """Translate the lines, the first of which has this number, and say what was not known."""
+        unknown = UnknownWords.of(self.translator.source_tokenizer)
+        try:
+            for burst in bursts:
+                for lines in self.writer.lines(self._found(burst, number, unknown)):
+                    stream.write("".join(f"{line}\n" for line in lines))
+                    stream.flush()
+                number += len(burst)
+        finally:
+            if unknown.sentence:
+                typer.echo(f"regard: {unknown.sentence}", err=True)
 
-    def _found(self, burst: list[str], number: int) -> Iterator[tuple[int, str, list[Translation]]]:
+    def _found(
+        self, burst: list[str], number: int, unknown: UnknownWords
+    ) -> Iterator[tuple[int, str, list[Translation]]]:
         asked = [
             Request(line, prefix, must)
             for line, (prefix, must) in zip(burst, self.wishes, strict=False)
@@ -100,8 +111,8 @@ class Session:
             asked, self.search, batch_rows=self.batch_rows, first=number
         )
         for i, (line, translations) in enumerate(zip(burst, found, strict=True), number + 1):
-            n_left_out = translations[0].n_left_out if translations else 0
-            if n_left_out:
+            unknown.add(i, translations[0].unknown)
+            if n_left_out := translations[0].n_left_out:
                 _warn(f"line {i} is too long: its last {n_left_out:,} tokens were left out")
             yield i, line, translations
 
@@ -131,5 +142,12 @@ def _opened(out: Path | None) -> Iterator[TextIO]:
         write_utf8()
         yield sys.stdout
     else:
-        with out.open("w", encoding="utf-8", newline="\n") as file:
+        try:
+            file = out.open("w", encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise UsageError(
+                f"--out {out} cannot be written: {error.strerror}; choose a file in a folder that "
+                "is there and may be written to"
+            ) from error
+        with file:
             yield file

@@ -114,4 +114,6 @@ class Writer:
             }
         if one.n_left_out:
             record["source_tokens_left_out"] = one.n_left_out
+        if one.unknown:
+            record["source_words_unknown"] = list(one.unknown)
         return json.dumps(record, ensure_ascii=False)

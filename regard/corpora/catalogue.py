@@ -51,6 +51,24 @@ CORPORA = {
         "Dates",
         sides=("text", "iso"),
     ),
+    "copy": Embedded(
+        "sequences of digits, and the same again",
+        "regard.corpora.sequences",
+        "Copy",
+        sides=("given", "copied"),
+    ),
+    "reverse": Embedded(
+        "sequences of digits, and the same from the end to the beginning",
+        "regard.corpora.sequences",
+        "Reverse",
+        sides=("given", "reversed"),
+    ),
+    "sort": Embedded(
+        "sequences of digits, and the same sorted",
+        "regard.corpora.sequences",
+        "Sort",
+        sides=("given", "sorted"),
+    ),
 }
 
 

@@ -16,51 +16,65 @@ from regard.special import BOS, EOS
 
 
 @dataclass(frozen=True)
+class _Begun:
+    """The first tokens of a phrase, in one of its spellings."""
+
+    phrase: Phrase
+    spelling: tuple[int, ...]
+    n_written: int
+
+    @property
+    def n_left(self) -> int:
+        """The tokens that complete it."""
+        return len(self.spelling) - self.n_written
+
+
+@dataclass(frozen=True)
 class _Progress:
-    """Which phrases stand in a prefix, and the one that is being written."""
+    """Which phrases stand in a prefix, and all those that its last tokens may be the beginning of.
+
+    Of phrases that begin alike ("in the house", "in the snow") any may be the one that is written.
+    """
 
     unmet: tuple[Phrase, ...]
     n_met: int = 0  # tokens of the phrases that stand there
-    underway: Phrase | None = None
-    spelling: tuple[int, ...] = ()  # how the one underway is being spelled
-    n_written: int = 0  # tokens of it so far
+    begun: tuple[_Begun, ...] = ()
 
     @property
     def bank(self) -> int:
         """How many tokens of phrases are written: hypotheses compete with their like."""
-        return self.n_met + self.n_written
+        return self.n_met + max((one.n_written for one in self.begun), default=0)
 
     @property
     def n_left(self) -> int:
-        """The fewest tokens that complete every phrase."""
-        left = sum(min(len(spelling) for spelling in phrase) for phrase in self.unmet)
-        if self.underway is None:
-            return left
-        shortest = min(len(spelling) for spelling in self.underway)
-        return left - shortest + len(self.spelling) - self.n_written
+        """The fewest tokens that complete every phrase, one after the other."""
+        anew = sum(map(_shortest, self.unmet))
+        return min([anew, *(anew - _shortest(one.phrase) + one.n_left for one in self.begun)])
 
     def wanted(self) -> set[int]:
-        """The tokens that bring a phrase forward."""
-        if self.underway is not None:
-            return {self.spelling[self.n_written]}
-        return {spelling[0] for phrase in self.unmet for spelling in phrase}
+        """The tokens that bring a phrase forward, or begin one."""
+        first = {spelling[0] for phrase in self.unmet for spelling in phrase}
+        return first | {one.spelling[one.n_written] for one in self.begun}
 
     def taking(self, token: int) -> "_Progress":
         """After one more token; a phrase that is broken off must be begun anew."""
-        if self.underway is not None and token == self.spelling[self.n_written]:
-            return self._written(self.underway, self.spelling, self.n_written + 1)
-        for phrase in self.unmet:
-            for spelling in phrase:
-                if spelling[0] == token:
-                    return self._written(phrase, spelling, 1)
-        return replace(self, underway=None, spelling=(), n_written=0)
+        anew = (_Begun(phrase, spelling, 0) for phrase in self.unmet for spelling in phrase)
+        longer = [
+            replace(one, n_written=one.n_written + 1)
+            for one in dict.fromkeys((*self.begun, *anew))
+            if one.spelling[one.n_written] == token
+        ]
+        unmet, n_met = list(self.unmet), self.n_met
+        for one in longer:
+            if not one.n_left and one.phrase in unmet:
+                unmet.remove(one.phrase)
+                n_met += len(one.spelling)
+        begun = (one for one in longer if one.n_left and one.phrase in unmet)
+        return _Progress(tuple(unmet), n_met, tuple(begun))
 
-    def _written(self, phrase: Phrase, spelling: tuple[int, ...], n: int) -> "_Progress":
-        if n < len(spelling):
-            return replace(self, underway=phrase, spelling=spelling, n_written=n)
-        unmet = list(self.unmet)
-        unmet.remove(phrase)
-        return _Progress(tuple(unmet), self.n_met + len(spelling))
+
+def _shortest(phrase: Phrase) -> int:
+    return min(map(len, phrase))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Any number of sources: those of like length together, on all cores, results in order."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -19,6 +19,7 @@ from regard.models.interface import Step
 from regard.special import PAD
 
 _FEWEST = 8  # rows that are worth a worker of their own
+_PATIENCE = 0.1  # seconds between two looks at whether to stop
 
 Numbered = tuple[int, SourceLine]
 
@@ -32,11 +33,13 @@ def search_many(
     batch_rows: int = 64,
     read_ahead: int = 2048,
     device: torch.device | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[list[Hypothesis]]:
     """The outputs for each source, in the order of the sources, while later ones are still read.
 
     On a CPU, workers of one thread each take batches side by side: as many as torch has threads,
     unless told otherwise. Two of one thread are faster than one of two, which wait for each other.
+    Once ``should_stop`` says so there are no more results: batches that have begun are waited for.
     """
     search = search or Search()
     device = device or torch.device("cpu")
@@ -56,10 +59,12 @@ def search_many(
             ]
             jobs = [pool.submit(_search, model, batch, search, device) for batch in batches]
             try:
-                yield from _in_order(batches, jobs)
+                yield from _in_order(batches, jobs, should_stop)
             finally:
                 for job in jobs:
                     job.cancel()
+            if should_stop():
+                return
 
 
 @contextmanager
@@ -89,7 +94,9 @@ def _batches(window: list[Numbered], batch_rows: int, n_workers: int) -> list[li
 
 
 def _in_order(
-    batches: list[list[Numbered]], jobs: list["Future[list[list[Hypothesis]]]"]
+    batches: list[list[Numbered]],
+    jobs: list["Future[list[list[Hypothesis]]]"],
+    should_stop: Callable[[], bool],
 ) -> Iterator[list[Hypothesis]]:
     place = {
         number: (job, row)
@@ -98,6 +105,10 @@ def _in_order(
     }
     for number in sorted(place):
         job, row = place[number]
+        while not job.done():
+            if should_stop():
+                return
+            wait([job], _PATIENCE)
         yield job.result()[row]
 
 

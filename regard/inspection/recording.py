@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 
-from torch import Tensor, nn
+import torch
+from torch import nn
 
-from regard.attention import Probe
+from regard.attention import Probe, Site
 from regard.errors import UsageError
+from regard.shapes import Float, Tensor
 
 Replacement = Callable[[Tensor], Tensor]
 
@@ -76,6 +78,18 @@ def record(
     finally:
         for probe, listener in attached:
             probe.detach(listener)
+
+
+def at(recording: Recording, site: Site) -> Float[Tensor, "B H Q K"]:
+    """The weights of one place where a model attends, however often it passed its probe."""
+    passed = recording.all(site.probe)
+    if site.occasion is None:
+        return torch.cat(passed, dim=-2)
+    if site.occasion >= len(passed):
+        raise UsageError(
+            f"{site.name} did not come about: every word had halted after {len(passed)} steps"
+        )
+    return passed[site.occasion]
 
 
 def _listener(name: str, functions: list[Replacement], passed: list[Tensor] | None) -> Replacement:

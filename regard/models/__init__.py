@@ -2,7 +2,8 @@
 
 from regard.models.build import build
 from regard.models.encoder import Sizes
+from regard.models.encoder_decoder import EncoderDecoder, Predicted
 from regard.models.interface import Step
 from regard.models.transformer import Transformer
 
-__all__ = ["Sizes", "Step", "Transformer", "build"]
+__all__ = ["EncoderDecoder", "Predicted", "Sizes", "Step", "Transformer", "build"]

@@ -16,10 +16,16 @@ from regard.models.recurrent import (
     Recurrence,
     RecurrentEncoder,
     RecurrentSizes,
-    RecurrentTranslator,
     build_embeddings,
 )
-from regard.models.source_attention import Memory, SourceAttention
+from regard.models.source_attention import (
+    Decoded,
+    Found,
+    LookingTranslator,
+    Memory,
+    SourceAttention,
+    build_normaliser,
+)
 from regard.models.sublayers import Embedding
 from regard.models.tying import tied_output
 from regard.shapes import Float, Int, Tensor
@@ -112,19 +118,16 @@ class BahdanauDecoder(nn.Module):
         self,
         embedding: Embedding,
         sizes: RecurrentSizes,
+        attention: SourceAttention,
         *,
-        score: str,
         readout: str,
         d_output: int,
-        max_length: int,
     ) -> None:
         super().__init__()
         d_word, d_hidden, d_context = sizes.d_embedding, sizes.d_hidden, 2 * sizes.d_hidden
         self.embedding = embedding
         self.first = nn.Linear(d_hidden, d_hidden)
-        self.attention = SourceAttention(
-            score, d_hidden, d_context, d_energy=d_hidden, max_length=max_length
-        )
+        self.attention = attention
         self.unit = GatedUnit(d_word, d_context, d_hidden)
         self.readout = Readout(readout, d_hidden, d_word, d_context, d_output)
         self.dropout = Dropout(sizes.dropout)
@@ -136,26 +139,28 @@ class BahdanauDecoder(nn.Module):
 
     def forward(
         self, target: Int[Tensor, "B T"], memory: Memory, state: Float[Tensor, "B H"], first: int
-    ) -> tuple[Float[Tensor, "B T D"], Float[Tensor, "B H"]]:
+    ) -> tuple[Decoded, Float[Tensor, "B H"]]:
         """Read more of the target, from place ``first`` on; give the vectors and the last state."""
         words = self.embedding(target)
         of_words = self.unit.word(words)
-        states, contexts = [], []
+        looks: list[Found] = []
+        before, states = [], []
         for t in range(target.shape[1]):
-            context = self.attention.look(state[:, None], memory, first + t).context[:, 0]
-            state = self.unit(of_words[:, t], context, state)
+            before.append(state)
+            looks.append(self.attention.look(state[:, None], memory, first + t))
+            state = self.unit(of_words[:, t], looks[-1].context[:, 0], state)
             states.append(state)
-            contexts.append(context)
-        read = self.readout(torch.stack(states, 1), words, torch.stack(contexts, 1))
-        return self.dropout(read), state
+        found = Found.joined(looks)
+        read = self.readout(torch.stack(states, 1), words, found.context)
+        return Decoded(self.dropout(read), torch.stack(before, 1), found.log_probability), state
 
 
-class Bahdanau(RecurrentTranslator):
+class Bahdanau(LookingTranslator):
     """A bidirectional encoder, and a decoder that looks at all of its states before every word.
 
-    The energy a(sᵢ₋₁, hⱼ) is the paper's ``vᵀ tanh(W sᵢ₋₁ + U hⱼ)``, or another ``score`` that
-    bridges the widths of sᵢ₋₁ and of hⱼ, which is twice as wide. The next word comes from
-    ``g(yᵢ₋₁, sᵢ, cᵢ)`` as equation 4 has it; appendix A.2.2 writes sᵢ₋₁ where it spells out g.
+    The energy a(sᵢ₋₁, hⱼ) is the paper's ``vᵀ tanh(W sᵢ₋₁ + U hⱼ)``, or another ``score``. The next
+    word comes from ``g(yᵢ₋₁, sᵢ, cᵢ)`` as equation 4 has it; appendix A.2.2 writes sᵢ₋₁ where it
+    spells out g.
     ``d_output`` is the width of the readout, as wide as an embedding unless told.
     """
 
@@ -166,6 +171,8 @@ class Bahdanau(RecurrentTranslator):
         sizes: RecurrentSizes,
         *,
         score: str = "perceptron",
+        normaliser: str = "soft",
+        reach: int | None = None,
         readout: str = "maxout",
         d_output: int | None = None,
         max_length: int = 512,
@@ -177,24 +184,28 @@ class Bahdanau(RecurrentTranslator):
                 f"Bahdanau's translator has one layer each way, not {sizes.n_layers}: choose "
                 "n_layers = 1, or Luong's or Sutskever's translator, which stack them"
             )
+        super().__init__(padding, sizes.d_hidden, draws=normaliser == "hard")
         d_output = d_output or sizes.d_embedding
         source, target = build_embeddings(
             n_source_tokens, n_target_tokens, sizes, tie=tie, padding=padding
         )
         recurrence = Recurrence("gru", sizes.d_embedding, sizes, is_bidirectional=True)
-        super().__init__(
-            RecurrentEncoder(source, recurrence), tied_output(target, d_output, tie=tie), padding
+        self.encoder = RecurrentEncoder(source, recurrence)
+        attention = SourceAttention(
+            score,
+            sizes.d_hidden,
+            2 * sizes.d_hidden,
+            build_normaliser(normaliser, sizes.d_hidden, reach),
+            d_energy=sizes.d_hidden,
+            max_length=max_length,
         )
-        self.decoder = BahdanauDecoder(
-            target, sizes, score=score, readout=readout, d_output=d_output, max_length=max_length
-        )
+        self.decoder = BahdanauDecoder(target, sizes, attention, readout=readout, d_output=d_output)
+        self.output = tied_output(target, d_output, tie=tie)
 
-    def hidden(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
-    ) -> Float[Tensor, "B T D"]:
-        """The vectors from which the next words are predicted; ``target`` is shifted right."""
+    def hidden_and_choices(self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]) -> Decoded:
+        """The vectors that predict the next words, and log p of every place that was drawn."""
         begun = self.start(source)
-        decoded: Tensor = self.decoder(target, begun.memory, begun.state, begun.n_written)[0]
+        decoded: Decoded = self.decoder(target, begun.memory, begun.state, begun.n_written)[0]
         return decoded
 
     def start(self, source: Int[Tensor, "B S"]) -> BahdanauState:
@@ -208,9 +219,5 @@ class Bahdanau(RecurrentTranslator):
     ) -> tuple[Float[Tensor, "R V"], BahdanauState]:
         """Take one more token a row, and give the logits of the next."""
         decoded, after = self.decoder(tokens[:, None], state.memory, state.state, state.n_written)
-        logits = self.logits(self.output(decoded[:, 0]))
+        logits = self.logits(self.output(decoded.hidden[:, 0]))
         return logits, BahdanauState(after, state.memory, state.n_written + 1)
-
-    def reorder(self, state: BahdanauState, rows: Int[Tensor, "N"]) -> BahdanauState:
-        """Take these rows, in this order."""
-        return state.reorder(rows)

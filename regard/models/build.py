@@ -1,30 +1,122 @@
 """From a recipe to a model: the one place where configuration meets layers."""
 
 from regard.errors import RecipeError
+from regard.models.bahdanau import Bahdanau
+from regard.models.convolutional import ConvolutionalSeq2Seq
 from regard.models.encoder import Sizes
+from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.halting import Depth
+from regard.models.luong import Luong
+from regard.models.recurrent import RecurrentSizes
+from regard.models.sutskever import Sutskever
 from regard.models.transformer import Transformer
-from regard.recipes.schema import ModelSection
+from regard.models.universal import UniversalTransformer
+from regard.recipes.networks import (
+    BahdanauSection,
+    ConvolutionalSection,
+    Heads,
+    LuongSection,
+    Network,
+    Recurrent,
+    SutskeverSection,
+    TransformerSection,
+    UniversalSection,
+)
 
 
-def build(model: ModelSection, n_source_tokens: int, n_target_tokens: int) -> Transformer:
+def build(model: Network, n_source_tokens: int, n_target_tokens: int) -> EncoderDecoder:
     """Build the model a recipe asks for, freshly initialised from torch's current seed."""
-    if model.dropout == "auto":
-        raise RecipeError(
-            "model.dropout is still 'auto': it is chosen when the size of the data is known; "
-            "give a number to build the model without data"
-        )
     if model.tie == "three-way" and n_source_tokens != n_target_tokens:
         raise RecipeError(
             f"model.tie = 'three-way' shares one table between source and target, which have "
             f"{n_source_tokens} and {n_target_tokens} tokens: set text.is_joint = true, "
             "or model.tie = 'two-way'"
         )
-    dropout = model.dropout
+    sides = n_source_tokens, n_target_tokens
+    match model:
+        case TransformerSection():
+            return Transformer(
+                *sides,
+                _sizes(model),
+                n_layers=model.n_layers,
+                n_decoder_layers=model.n_decoder_layers,
+                positions=model.positions,
+                max_length=model.max_length,
+                tie=model.tie,
+            )
+        case UniversalSection():
+            return UniversalTransformer(
+                *sides,
+                _sizes(model),
+                depth=_depth(model, model.n_steps),
+                decoder_depth=_depth(model, model.n_decoder_steps or model.n_steps),
+                ponder=model.ponder,
+                tie=model.tie,
+            )
+        case SutskeverSection():
+            return Sutskever(
+                *sides,
+                _recurrent_sizes(model, model.n_layers),
+                cell=model.cell,
+                reverses_source=model.reverses_source,
+                tie=model.tie,
+            )
+        case BahdanauSection():
+            return Bahdanau(
+                *sides,
+                _recurrent_sizes(model, 1),
+                score=model.score,
+                normaliser=model.normaliser,
+                reach=model.reach,
+                readout=model.readout,
+                d_output=model.d_output,
+                max_length=model.max_length,
+                tie=model.tie,
+            )
+        case LuongSection():
+            return Luong(
+                *sides,
+                _recurrent_sizes(model, model.n_layers),
+                cell=model.cell,
+                score=model.score,
+                normaliser=model.normaliser,
+                reach=model.reach,
+                feeds_input=model.feeds_input,
+                reverses_source=model.reverses_source,
+                max_length=model.max_length,
+                tie=model.tie,
+            )
+        case ConvolutionalSection():
+            return ConvolutionalSeq2Seq(
+                *sides,
+                model.d_model,
+                n_layers=model.n_layers,
+                n_decoder_layers=model.n_decoder_layers,
+                kernel_width=model.kernel_width,
+                d_hidden=model.d_hidden,
+                dropout=_dropout(model),
+                max_length=model.max_length,
+                tie=model.tie,
+            )
+    raise AssertionError(f"nothing builds a model of kind {model.kind}")
+
+
+def _dropout(model: Network) -> float:
+    if model.dropout == "auto":
+        raise RecipeError(
+            "model.dropout is still 'auto': it is chosen when the size of the data is known; "
+            "give a number to build the model without data"
+        )
+    return model.dropout
+
+
+def _sizes(model: Heads) -> Sizes:
+    dropout = _dropout(model)
 
     def or_dropout(given: float | None) -> float:
         return dropout if given is None else given
 
-    sizes = Sizes(
+    return Sizes(
         d_model=model.d_model,
         n_heads=model.n_heads,
         d_feedforward=model.d_feedforward,
@@ -35,13 +127,11 @@ def build(model: ModelSection, n_source_tokens: int, n_target_tokens: int) -> Tr
         feedforward_dropout=or_dropout(model.feedforward_dropout),
         embedding_dropout=or_dropout(model.embedding_dropout),
     )
-    return Transformer(
-        n_source_tokens,
-        n_target_tokens,
-        sizes,
-        n_layers=model.n_layers,
-        n_decoder_layers=model.n_decoder_layers,
-        positions=model.positions,
-        max_length=model.max_length,
-        tie=model.tie,
-    )
+
+
+def _depth(model: UniversalSection, n_steps: int) -> Depth:
+    return Depth(n_steps, model.is_adaptive, model.threshold)
+
+
+def _recurrent_sizes(model: Recurrent, n_layers: int) -> RecurrentSizes:
+    return RecurrentSizes(model.d_embedding, model.d_hidden, n_layers, _dropout(model))

@@ -12,9 +12,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from regard.attention import Attention, Dot, Learned, Probe, masks
+from regard.attention import Attention, Dot, Learned, Probe, Site, masks
 from regard.errors import SizeError
 from regard.kernels import Dropout
+from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.sublayers import Embedding
 from regard.models.tying import tied_embeddings, tied_output
 from regard.shapes import Bool, Float, Int, Tensor
@@ -194,7 +195,7 @@ class ConvolutionalDecoder(nn.Module):
         return self.dropout(self.narrow(value)), after
 
 
-class ConvolutionalSeq2Seq(nn.Module):
+class ConvolutionalSeq2Seq(EncoderDecoder):
     """Encoder and decoder of gated convolutions, with attention at every decoder layer.
 
     ``d_hidden`` is the width of the convolutions, ``d_model`` unless told; ``tie`` is as in the
@@ -216,7 +217,7 @@ class ConvolutionalSeq2Seq(nn.Module):
         tie: str = "two-way",
         padding: int = 0,
     ) -> None:
-        super().__init__()
+        super().__init__(padding)
         if kernel_width < 1 or kernel_width % 2 == 0:
             raise SizeError(
                 f"a convolution that sees as many words before as after is 1, 3, 5, … words wide, "
@@ -230,7 +231,10 @@ class ConvolutionalSeq2Seq(nn.Module):
             )
 
         def embed(n_tokens: int) -> Embedding:
-            return Embedding(n_tokens, d_model, Learned(d_model, max_length), dropout, padding)
+            # Small vectors, as in the paper: attention by a plain dot product begins even, and √m
+            # is then the right factor.
+            places = Learned(d_model, max_length)
+            return Embedding(n_tokens, d_model, places, dropout, padding, scale=1.0)
 
         source, target = tied_embeddings(n_source_tokens, n_target_tokens, embed, tie=tie)
         d_hidden = d_hidden or d_model
@@ -239,9 +243,6 @@ class ConvolutionalSeq2Seq(nn.Module):
             target, d_hidden, n_decoder_layers, kernel_width, dropout
         )
         self.output = tied_output(target, d_model, tie=tie)
-        self.logits = Probe()
-        self.padding = padding
-        self.is_packable = False
 
     def hidden(
         self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
@@ -249,13 +250,6 @@ class ConvolutionalSeq2Seq(nn.Module):
         """The vectors from which the next words are predicted; ``target`` is shifted right."""
         decoded: Tensor = self.decoder(target, self._read(source))
         return decoded
-
-    def forward(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
-    ) -> Float[Tensor, "B T V"]:
-        """The logits of each next word; ``target`` is shifted right (begins with <BOS>)."""
-        logits: Tensor = self.logits(self.output(self.hidden(source, target)))
-        return logits
 
     def start(self, source: Int[Tensor, "B S"]) -> ConvolutionalState:
         """Read the source."""
@@ -268,13 +262,13 @@ class ConvolutionalSeq2Seq(nn.Module):
         hidden, after = self.decoder.step(state, tokens[:, None])
         return self.logits(self.output(hidden[:, 0])), after
 
-    def reorder(self, state: ConvolutionalState, rows: Int[Tensor, "N"]) -> ConvolutionalState:
-        """Take these rows, in this order."""
-        return state.reorder(rows)
-
-    def freeze(self) -> None:
-        """Promise that the weights will not change."""
-        self.eval().requires_grad_(False)
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """Every decoder layer looks at the source."""
+        return tuple(
+            Site("cross", i, f"decoder.layers.{i}.attention.weights")
+            for i in range(len(self.decoder.layers))
+        )
 
     def _read(self, source: Int[Tensor, "B S"]) -> Memory:
         is_real = source != self.padding

@@ -4,23 +4,27 @@ Luong, Pham and Manning (2015): attention after the recurrent step, global or lo
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import torch
 from torch import nn
 
-from regard.attention import NORMALISERS, Hard, LocalMonotonic, LocalPredictive, Normaliser, Soft
-from regard.errors import UsageError
+from regard.attention import Site
 from regard.kernels import Dropout
+from regard.models.lstmn import build_reader
 from regard.models.recurrent import (
     Recurrence,
     RecurrentEncoder,
     RecurrentSizes,
-    RecurrentTranslator,
     Remembered,
     build_embeddings,
 )
-from regard.models.source_attention import Memory, SourceAttention
+from regard.models.source_attention import (
+    Decoded,
+    LookingTranslator,
+    Memory,
+    SourceAttention,
+    build_normaliser,
+)
 from regard.models.sublayers import Embedding
 from regard.models.tying import tied_output
 from regard.shapes import Float, Int, Tensor
@@ -43,13 +47,6 @@ class LuongState:
             self.memory.reorder(rows),
             self.n_written,
         )
-
-
-class Decoded(NamedTuple):
-    """The vectors h̃, and for hard attention the log-probability of each place it chose."""
-
-    hidden: Float[Tensor, "B T D"]
-    log_probability: Float[Tensor, "B T"] | None
 
 
 class LuongDecoder(nn.Module):
@@ -91,34 +88,29 @@ class LuongDecoder(nn.Module):
     def _fed(self, words: Float[Tensor, "B T E"], state: LuongState) -> tuple[Decoded, LuongState]:
         """One word after the other, for each waits for the look before it."""
         remembered, fed = state.remembered, state.fed
-        hidden, log_probabilities = [], []
+        looks = []
         for t in range(words.shape[1]):
             value = torch.cat([words[:, t], fed], -1)[:, None]
             output, remembered = self.recurrence(value, remembered)
             decoded = self._look(output, state.memory, state.n_written + t)
             fed = decoded.hidden[:, 0]
-            hidden.append(decoded.hidden)
-            if decoded.log_probability is not None:
-                log_probabilities.append(decoded.log_probability)
-        chosen = torch.cat(log_probabilities, 1) if log_probabilities else None
-        return (
-            Decoded(torch.cat(hidden, 1), chosen),
-            replace(state, remembered=remembered, fed=fed),
-        )
+            looks.append(decoded)
+        return Decoded.joined(looks), replace(state, remembered=remembered, fed=fed)
 
     def _look(self, outputs: Float[Tensor, "B Q D"], memory: Memory, first: int) -> Decoded:
         found = self.attention.look(outputs, memory, first)
         hidden = torch.tanh(self.combine(torch.cat([found.context, outputs], -1)))
-        return Decoded(hidden, found.log_probability)
+        return Decoded(hidden, outputs, found.log_probability)
 
 
-class Luong(RecurrentTranslator):
+class Luong(LookingTranslator):
     """Stacked LSTMs whose decoder begins where the encoder ended, and looks back at every word.
 
     ``score`` is any of the eight: the paper's dot, general, and concat, which is "additive" here.
     ``normaliser`` is "soft" (the paper's global attention), "local-m" (a window of ``reach`` to
     each side of the place being written), "local-p" (around a predicted place), or "hard" (one
-    place alone; its choice has no gradient of its own: see ``hidden_and_choices``).
+    place alone, drawn while training and learned by REINFORCE). An encoder whose ``encoder_cell``
+    is "lstmn" attends to what it has read as it reads (see :mod:`regard.models.lstmn`).
     """
 
     def __init__(
@@ -128,36 +120,34 @@ class Luong(RecurrentTranslator):
         sizes: RecurrentSizes,
         *,
         cell: str = "lstm",
+        encoder_cell: str | None = None,
         score: str = "general",
         normaliser: str = "soft",
-        reach: int = 10,
+        reach: int | None = None,
         feeds_input: bool = True,
         reverses_source: bool = False,
         max_length: int = 512,
         tie: str = "none",
         padding: int = 0,
     ) -> None:
+        super().__init__(padding, sizes.d_hidden, draws=normaliser == "hard")
         source, target = build_embeddings(
             n_source_tokens, n_target_tokens, sizes, tie=tie, padding=padding
         )
-        encoder = RecurrentEncoder(
-            source, Recurrence(cell, sizes.d_embedding, sizes), reverses_source=reverses_source
+        self.encoder = RecurrentEncoder(
+            source,
+            build_reader(encoder_cell, sizes.d_embedding, sizes, decoder_cell=cell),
+            reverses_source=reverses_source,
         )
-        super().__init__(encoder, tied_output(target, sizes.d_hidden, tie=tie), padding)
         attention = SourceAttention(
             score,
             sizes.d_hidden,
             sizes.d_hidden,
-            _build_normaliser(normaliser, sizes.d_hidden, reach),
+            build_normaliser(normaliser, sizes.d_hidden, reach),
             max_length=max_length,
         )
         self.decoder = LuongDecoder(target, sizes, attention, cell=cell, feeds_input=feeds_input)
-
-    def hidden(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
-    ) -> Float[Tensor, "B T D"]:
-        """The vectors from which the next words are predicted; ``target`` is shifted right."""
-        return self.hidden_and_choices(source, target).hidden
+        self.output = tied_output(target, sizes.d_hidden, tie=tie)
 
     def hidden_and_choices(self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]) -> Decoded:
         """The same, and log p of every place that hard attention chose: REINFORCE needs it."""
@@ -179,19 +169,7 @@ class Luong(RecurrentTranslator):
         decoded, after = self.decoder(tokens[:, None], state)
         return self.logits(self.output(decoded.hidden[:, 0])), after
 
-    def reorder(self, state: LuongState, rows: Int[Tensor, "N"]) -> LuongState:
-        """Take these rows, in this order."""
-        return state.reorder(rows)
-
-
-def _build_normaliser(name: str, d_query: int, reach: int) -> Normaliser:
-    match name:
-        case "soft":
-            return Soft()
-        case "hard":
-            return Hard()
-        case "local-m":
-            return LocalMonotonic(reach)
-        case "local-p":
-            return LocalPredictive(d_query, reach)
-    raise UsageError(f"there is no normaliser {name!r}: choose one of {', '.join(NORMALISERS)}")
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """Where the encoder attends, if it does, and one look a word."""
+        return (*self.encoder.sites, *super().sites)

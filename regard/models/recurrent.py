@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from regard.attention import Probe, Unplaced
+from regard.attention import Probe, Site, Unplaced
 from regard.errors import SizeError, UsageError
 from regard.models.sublayers import Embedding
 from regard.models.tying import tied_embeddings
@@ -37,7 +37,21 @@ class RecurrentSizes:
             )
 
 
-class Recurrence(nn.Module):
+class Reader(nn.Module):
+    """Something that reads a source one place after the other."""
+
+    looks: tuple[
+        str, ...
+    ] = ()  # the probes that the weights pass, where it attends, layer by layer
+
+    def read(
+        self, value: Float[Tensor, "B S In"], lengths: Int[Tensor, "B"]
+    ) -> tuple[Float[Tensor, "B S Out"], Remembered]:
+        """Read rows of these lengths from nothing; what stands behind their ends is not read."""
+        raise NotImplementedError
+
+
+class Recurrence(Reader):
     """Recurrent layers, one upon the other: ``hₜ = f(xₜ, hₜ₋₁)``."""
 
     def __init__(
@@ -93,7 +107,7 @@ class RecurrentEncoder(nn.Module):
     """
 
     def __init__(
-        self, embedding: Embedding, recurrence: Recurrence, *, reverses_source: bool = False
+        self, embedding: Embedding, recurrence: Reader, *, reverses_source: bool = False
     ) -> None:
         super().__init__()
         self.embedding = embedding
@@ -115,6 +129,14 @@ class RecurrentEncoder(nn.Module):
         outputs = outputs.gather(1, turned[:, :, None].expand_as(outputs))
         return Encoded(self.outputs(outputs), remembered)
 
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """Where it attends; none if it reads backwards: rows are then not in the words' order."""
+        looks = () if self.reverses_source else self.recurrence.looks
+        return tuple(
+            Site("encoder", n, f"encoder.recurrence.{name}") for n, name in enumerate(looks)
+        )
+
 
 def _turned(lengths: Int[Tensor, "B"], n_places: int) -> Int[Tensor, "B S"]:
     """For each place the one it changes with when the row is turned round; padding stays."""
@@ -132,36 +154,3 @@ def build_embeddings(
         return Embedding(n_tokens, sizes.d_embedding, Unplaced(), sizes.dropout, padding)
 
     return tied_embeddings(n_source_tokens, n_target_tokens, embed, tie=tie)
-
-
-class RecurrentTranslator(nn.Module):
-    """An encoder, and an output that reads the vectors of ``hidden``; each system says which."""
-
-    def __init__(self, encoder: RecurrentEncoder, output: nn.Linear, padding: int) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.output = output
-        self.logits = Probe()
-        self.padding = padding
-
-    def hidden(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
-    ) -> Float[Tensor, "B T D"]:
-        """The vectors from which the next words are predicted; ``target`` is shifted right."""
-        raise NotImplementedError
-
-    def forward(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
-    ) -> Float[Tensor, "B T V"]:
-        """The logits of each next word; ``target`` is shifted right (begins with <BOS>)."""
-        logits: Tensor = self.logits(self.output(self.hidden(source, target)))
-        return logits
-
-    @property
-    def is_packable(self) -> bool:
-        """Whether packed rows may be computed: never, for each word waits for the one before."""
-        return False
-
-    def freeze(self) -> None:
-        """Promise that the weights will not change."""
-        self.eval().requires_grad_(False)

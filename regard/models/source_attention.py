@@ -4,21 +4,29 @@ What a score does to the keys alone is the same at every step, so it is done onc
 is remembered: ``vᵀ tanh(W s + U h)`` computes ``U h`` once, and ``sᵀ W h`` computes ``W h`` once.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
+from torch import nn
 
 from regard.attention import (
+    NORMALISERS,
     Additive,
     Attention,
     General,
+    LocalMonotonic,
+    LocalPredictive,
     Normaliser,
     Perceptron,
     Score,
+    Site,
     build_score,
     masks,
 )
+from regard.errors import UsageError
+from regard.models.encoder_decoder import EncoderDecoder, Predicted
 from regard.shapes import Bool, Float, Int, Tensor
 
 
@@ -72,6 +80,30 @@ class PreparedGeneral(General, PreparedScore):
         return query @ key.mT
 
 
+class Bridged(PreparedScore):
+    """A score that compares like with like, for keys of another width: ``k' = B k`` first."""
+
+    def __init__(self, score: Score, d_query: int, d_key: int) -> None:
+        super().__init__()
+        self.score = score
+        self.bridge = nn.Linear(d_key, d_query, bias=False)
+
+    def prepare(self, key: Float[Tensor, "B 1 K Ek"]) -> Float[Tensor, "B 1 K M"]:
+        """``B k``."""
+        bridged: Tensor = self.bridge(key)
+        return bridged
+
+    def forward(
+        self, query: Float[Tensor, "B 1 Q Eq"], key: Float[Tensor, "B 1 K M"]
+    ) -> Float[Tensor, "B 1 Q K"]:
+        """Score every prepared key for every query."""
+        scores: Tensor = self.score(query, key)
+        return scores
+
+
+# These multiply query and key number by number.
+ALIKE = ("dot", "scaled-dot", "content")
+
 # The other scores have nothing to do to the keys alone that would cost anything.
 PREPARED: dict[str, type[PreparedScore]] = {
     "additive": PreparedAdditive,
@@ -109,6 +141,13 @@ class Found(NamedTuple):
     context: Float[Tensor, "R Q Ev"]
     log_probability: Float[Tensor, "R Q"] | None
 
+    @classmethod
+    def joined(cls, looks: "Sequence[Found]") -> "Found":
+        """Looks that came one after the other, as one."""
+        chosen = [look.log_probability for look in looks if look.log_probability is not None]
+        contexts = torch.cat([look.context for look in looks], 1)
+        return cls(contexts, torch.cat(chosen, 1) if chosen else None)
+
 
 class SourceAttention(Attention):
     """Attention whose keys and values are both the encoder's states, with any of the eight scores.
@@ -132,13 +171,7 @@ class SourceAttention(Attention):
             options["d_hidden"] = d_energy
         if score == "location":
             options["max_length"] = max_length
-        prepared = PREPARED.get(score)
-        super().__init__(
-            build_score(score, d_query, d_key, **options)
-            if prepared is None
-            else prepared(d_query, d_key, **options),
-            normaliser,
-        )
+        super().__init__(_build(score, d_query, d_key, **options), normaliser)
 
     def remember(self, outputs: Float[Tensor, "B S Ev"], is_real: Bool[Tensor, "B S"]) -> Memory:
         """Prepare what was read for many looks at it."""
@@ -153,6 +186,85 @@ class SourceAttention(Attention):
             query[:, None], memory.keys, memory.values, memory.mask, first=first
         )
         return Found(context[:, 0], None if log_probability is None else log_probability[:, 0])
+
+
+def _build(score: str, d_query: int, d_key: int, **options: Any) -> Score:
+    if score in PREPARED:
+        return PREPARED[score](d_query, d_key, **options)
+    if score in ALIKE and d_query != d_key:
+        return Bridged(build_score(score, d_query, d_query), d_query, d_key)
+    return build_score(score, d_query, d_key, **options)
+
+
+def build_normaliser(name: str, d_query: int, reach: int | None) -> Normaliser:
+    """The normaliser of that name, for queries of this width; local ones need a reach."""
+    if name in ("soft", "hard"):
+        return NORMALISERS[name]()
+    if name not in NORMALISERS:
+        raise UsageError(f"there is no normaliser {name!r}: choose one of {', '.join(NORMALISERS)}")
+    if reach is None:
+        raise UsageError(f"{name} looks at a window: say how many places it reaches to each side")
+    return LocalMonotonic(reach) if name == "local-m" else LocalPredictive(d_query, reach)
+
+
+class Decoded(NamedTuple):
+    """The vectors that predict words, the queries that looked, and log p of each drawn place."""
+
+    hidden: Float[Tensor, "B T D"]
+    queries: Float[Tensor, "B T H"]
+    log_probability: Float[Tensor, "B T"] | None
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Decoded]") -> "Decoded":
+        """Words that came one after the other, as one."""
+        drawn = [part.log_probability for part in parts if part.log_probability is not None]
+        return cls(
+            torch.cat([part.hidden for part in parts], 1),
+            torch.cat([part.queries for part in parts], 1),
+            torch.cat(drawn, 1) if drawn else None,
+        )
+
+
+class LookingTranslator(EncoderDecoder):
+    """A recurrent translator that looks at its source before every word.
+
+    If it ``draws`` one place to look at (hard attention), a small regression says beforehand what
+    log p(word) will be: a draw is worth what it brings beyond that.
+    """
+
+    def __init__(self, padding: int, d_query: int, *, draws: bool) -> None:
+        super().__init__(padding)
+        self.expected = nn.Linear(d_query, 1) if draws else None
+
+    def hidden_and_choices(self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]) -> Decoded:
+        """The vectors that predict the next words, and log p of every place that was drawn."""
+        raise NotImplementedError
+
+    def hidden(
+        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
+    ) -> Float[Tensor, "B T D"]:
+        """The vectors from which the next words are predicted; ``target`` is shifted right."""
+        return self.hidden_and_choices(source, target).hidden
+
+    def predict(
+        self,
+        source: Int[Tensor, "B S"],
+        target: Int[Tensor, "B T"],
+        is_real: Bool[Tensor, "B T"],
+    ) -> Predicted:
+        """The vectors of the places that are real, and what was drawn for them."""
+        decoded = self.hidden_and_choices(source, target)
+        hidden = decoded.hidden[is_real]
+        if self.expected is None or decoded.log_probability is None:
+            return Predicted(hidden)
+        # What is expected must not change the queries, only learn from them.
+        baseline = self.expected(decoded.queries[is_real].detach())[:, 0]
+        return Predicted(hidden, None, decoded.log_probability[is_real], baseline)
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """One look a word."""
+        return (Site("cross", 0, "decoder.attention.weights"),)
 
 
 def _energies(

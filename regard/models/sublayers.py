@@ -18,15 +18,25 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.
 
 
 class Embedding(nn.Module):
-    """``√d · table[id] + position``: a word's vector, made large enough to outweigh its place."""
+    """``√d · table[id] + position``: a word's vector, made large enough to outweigh its place.
+
+    Where the vectors should stay as small as the table's, ``scale`` is 1 in place of √d.
+    """
 
     def __init__(
-        self, n_tokens: int, d_model: int, positions: nn.Module, dropout: float, padding: int
+        self,
+        n_tokens: int,
+        d_model: int,
+        positions: nn.Module,
+        dropout: float,
+        padding: int,
+        *,
+        scale: float | None = None,
     ) -> None:
         super().__init__()
-        self.scale = math.sqrt(d_model)
+        self.scale = math.sqrt(d_model) if scale is None else scale
         self.padding = padding
-        self.weight = nn.Parameter(torch.randn(n_tokens, d_model) / self.scale)
+        self.weight = nn.Parameter(torch.randn(n_tokens, d_model) / math.sqrt(d_model))
         with torch.no_grad():
             self.weight[padding].zero_()
         self.positions = positions

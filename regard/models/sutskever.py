@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from torch import nn
 
+from regard.attention import Site
 from regard.kernels import Dropout
+from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.lstmn import build_reader
 from regard.models.recurrent import (
     Recurrence,
     RecurrentEncoder,
     RecurrentSizes,
-    RecurrentTranslator,
     Remembered,
     build_embeddings,
 )
@@ -49,12 +51,13 @@ class SutskeverDecoder(nn.Module):
         return self.dropout(outputs), after
 
 
-class Sutskever(RecurrentTranslator):
+class Sutskever(EncoderDecoder):
     """Deep LSTMs; the source's last states are the one fixed vector that all of it must fit into.
 
     ``p(y₁ … y_T | x₁ … x_S) = Πₜ p(yₜ | v, y₁ … yₜ₋₁)``, where v is what the encoder remembers at
     the end. The paper has four layers and reads the source backwards (``reverses_source``), which
-    brings its first words close to the target's first words.
+    brings its first words close to the target's first words. An encoder whose ``encoder_cell`` is
+    "lstmn" attends to what it has read as it reads (see :mod:`regard.models.lstmn`).
     """
 
     def __init__(
@@ -64,20 +67,22 @@ class Sutskever(RecurrentTranslator):
         sizes: RecurrentSizes,
         *,
         cell: str = "lstm",
+        encoder_cell: str | None = None,
         reverses_source: bool = True,
         tie: str = "none",
         padding: int = 0,
     ) -> None:
+        super().__init__(padding)
         source, target = build_embeddings(
             n_source_tokens, n_target_tokens, sizes, tie=tie, padding=padding
         )
-        encoder = RecurrentEncoder(
+        self.encoder = RecurrentEncoder(
             source,
-            Recurrence(cell, sizes.d_embedding, sizes),
+            build_reader(encoder_cell, sizes.d_embedding, sizes, decoder_cell=cell),
             reverses_source=reverses_source,
         )
-        super().__init__(encoder, tied_output(target, sizes.d_hidden, tie=tie), padding)
         self.decoder = SutskeverDecoder(target, sizes, cell)
+        self.output = tied_output(target, sizes.d_hidden, tie=tie)
 
     def hidden(
         self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
@@ -97,6 +102,7 @@ class Sutskever(RecurrentTranslator):
         decoded, remembered = self.decoder(tokens[:, None], state.remembered)
         return self.logits(self.output(decoded[:, 0])), SutskeverState(remembered)
 
-    def reorder(self, state: SutskeverState, rows: Int[Tensor, "N"]) -> SutskeverState:
-        """Take these rows, in this order."""
-        return state.reorder(rows)
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """Where the encoder attends, if it does; the decoder does not."""
+        return self.encoder.sites

@@ -3,18 +3,19 @@
 import torch
 from torch import nn
 
-from regard.attention import MultiHeadAttention, Probe, masks
+from regard.attention import MultiHeadAttention, Probe, Site, masks
 from regard.kernels import laid_out, linear
 from regard.models.decoder import Decoder, DecoderState
 from regard.models.encoder import Encoder, Sizes
+from regard.models.encoder_decoder import EncoderDecoder, Predicted
 from regard.models.frozen import FrozenDecoder
 from regard.models.packing import Packed, pack, packed_places
 from regard.models.sublayers import Embedding, build_positions
 from regard.models.tying import tied_embeddings, tied_output
-from regard.shapes import Float, Int, Tensor
+from regard.shapes import Bool, Float, Int, Tensor
 
 
-class Transformer(nn.Module):
+class Transformer(EncoderDecoder):
     """Encoder and decoder; the word most like the decoder's last vector comes next.
 
     ``tie`` says which tables are one: source embedding, target embedding and output
@@ -34,7 +35,7 @@ class Transformer(nn.Module):
         tie: str = "three-way",
         padding: int = 0,
     ) -> None:
-        super().__init__()
+        super().__init__(padding)
 
         def embed(n_tokens: int) -> Embedding:
             placed = build_positions(positions, sizes.d_model, max_length)
@@ -44,8 +45,6 @@ class Transformer(nn.Module):
         self.encoder = Encoder(source, n_layers, sizes)
         self.decoder = Decoder(target, n_decoder_layers or n_layers, sizes)
         self.output = tied_output(target, sizes.d_model, tie=tie)
-        self.logits = Probe()
-        self.padding = padding
         self.packs_rows = True
         self._frozen: FrozenDecoder | None = None
 
@@ -62,6 +61,31 @@ class Transformer(nn.Module):
         memory = self.encoder.packed(source)
         return self.decoder.packed(target, memory, target.looking_at(source))
 
+    def predict(
+        self,
+        source: Int[Tensor, "B S"],
+        target: Int[Tensor, "B T"],
+        is_real: Bool[Tensor, "B T"],
+    ) -> Predicted:
+        """The vectors of the places that are real; padding costs nothing where it can."""
+        if not self.is_packable or torch.is_autocast_enabled("cpu"):
+            return super().predict(source, target, is_real)
+        read = pack(source, source != self.padding)
+        return Predicted(self.hidden_packed(read, pack(target, is_real)))
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """Every place where it attends, the encoder's first."""
+        layers = range(len(self.decoder.layers))
+        return (
+            *(
+                Site("encoder", i, f"encoder.layers.{i}.attention.weights")
+                for i in range(len(self.encoder.layers))
+            ),
+            *(Site("decoder", i, f"decoder.layers.{i}.attention.weights") for i in layers),
+            *(Site("cross", i, f"decoder.layers.{i}.cross.weights") for i in layers),
+        )
+
     def compile_hidden(self) -> None:
         """Let torch compile what training computes, for padded batches: made for GPUs."""
         self.packs_rows = False
@@ -77,13 +101,6 @@ class Transformer(nn.Module):
             and all(m.is_standard for m in self.modules() if isinstance(m, MultiHeadAttention))
             and not any(m.is_watched for m in self.modules() if isinstance(m, Probe))
         )
-
-    def forward(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
-    ) -> Float[Tensor, "B T V"]:
-        """The logits of each next word; ``target`` is shifted right (begins with <BOS>)."""
-        logits: Tensor = self.logits(self.output(self.hidden(source, target)))
-        return logits
 
     def start(self, source: Int[Tensor, "B S"]) -> DecoderState:
         """Read the source."""
@@ -117,7 +134,3 @@ class Transformer(nn.Module):
             if isinstance(module, nn.Linear) and module is not self.output:
                 module.weight.data = laid_out(module.weight)
         self._frozen = FrozenDecoder.of(self.decoder, self.output.weight)
-
-    def reorder(self, state: DecoderState, rows: Int[Tensor, "N"]) -> DecoderState:
-        """Take these rows, in this order."""
-        return state.reorder(rows)

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from regard.attention import MultiHeadAttention, Probe, Sinusoidal, Store, Unplaced, masks
+from regard.attention import MultiHeadAttention, Probe, Sinusoidal, Site, Store, Unplaced, masks
 from regard.models.decoder import DecoderLayer, DecoderState
 from regard.models.encoder import EncoderLayer, Sizes
+from regard.models.encoder_decoder import EncoderDecoder, Predicted
 from regard.models.halting import Depth, Halting
 from regard.models.packing import packed_places
 from regard.models.sublayers import Embedding
@@ -155,8 +156,11 @@ class RepeatedDecoder(Repeated):
         return thought.value[:, 0], replace(state, written=tuple(grown))
 
 
-class UniversalTransformer(nn.Module):
-    """Encoder and decoder of one layer each, repeated; ``tie`` is as in the Transformer."""
+class UniversalTransformer(EncoderDecoder):
+    """Encoder and decoder of one layer each, repeated; ``tie`` is as in the Transformer.
+
+    ``ponder`` is what a step costs in training, where words decide how many they take.
+    """
 
     def __init__(
         self,
@@ -166,10 +170,11 @@ class UniversalTransformer(nn.Module):
         *,
         depth: Depth,
         decoder_depth: Depth | None = None,
+        ponder: float = 0.01,
         tie: str = "three-way",
         padding: int = 0,
     ) -> None:
-        super().__init__()
+        super().__init__(padding)
 
         def embed(n_tokens: int) -> Embedding:
             dropout = sizes.embedding_dropout
@@ -179,9 +184,7 @@ class UniversalTransformer(nn.Module):
         self.encoder = RepeatedEncoder(source, depth, sizes)
         self.decoder = RepeatedDecoder(target, decoder_depth or depth, sizes)
         self.output = tied_output(target, sizes.d_model, tie=tie)
-        self.logits = Probe()
-        self.padding = padding
-        self.is_packable = False
+        self.ponder = ponder
 
     def hidden_and_ponder(
         self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
@@ -199,18 +202,34 @@ class UniversalTransformer(nn.Module):
         ponder = read.cost.sum() / n_source.clamp(min=1)
         return written.value, ponder + written.cost.sum() / n_target.clamp(min=1)
 
+    def predict(
+        self,
+        source: Int[Tensor, "B S"],
+        target: Int[Tensor, "B T"],
+        is_real: Bool[Tensor, "B T"],
+    ) -> Predicted:
+        """The vectors of the places that are real, and the cost of thinking about them."""
+        hidden, ponder = self.hidden_and_ponder(source, target)
+        return Predicted(hidden[is_real], self.ponder * ponder)
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """Every repetition of every attention; with halting, later ones may not come about."""
+        steps = range(self.decoder.depth.n_steps)
+        return (
+            *(
+                Site("encoder", i, "encoder.layer.attention.weights", i)
+                for i in range(self.encoder.depth.n_steps)
+            ),
+            *(Site("decoder", i, "decoder.layer.attention.weights", i) for i in steps),
+            *(Site("cross", i, "decoder.layer.cross.weights", i) for i in steps),
+        )
+
     def hidden(
         self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
     ) -> Float[Tensor, "B T D"]:
         """The vectors from which the next words are predicted; ``target`` is shifted right."""
         return self.hidden_and_ponder(source, target)[0]
-
-    def forward(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
-    ) -> Float[Tensor, "B T V"]:
-        """The logits of each next word; ``target`` is shifted right (begins with <BOS>)."""
-        logits: Tensor = self.logits(self.output(self.hidden(source, target)))
-        return logits
 
     def start(self, source: Int[Tensor, "B S"]) -> DecoderState:
         """Read the source."""
@@ -225,13 +244,9 @@ class UniversalTransformer(nn.Module):
         hidden, after = self.decoder.step(state, tokens)
         return self.logits(self.output(hidden)), after
 
-    def reorder(self, state: DecoderState, rows: Int[Tensor, "N"]) -> DecoderState:
-        """Take these rows, in this order."""
-        return state.reorder(rows)
-
     def freeze(self) -> None:
         """Promise that the weights will not change: attention joins its projections once."""
-        self.eval().requires_grad_(False)
+        super().freeze()
         for module in self.modules():
             if isinstance(module, MultiHeadAttention):
                 module.freeze()

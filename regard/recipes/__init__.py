@@ -1,11 +1,11 @@
 """Recipes: TOML presets that say everything a run does, and what they may say."""
 
 from regard.recipes.derive import Facts, derive, known, undecided
+from regard.recipes.networks import NETWORKS, ModelSection, Network, TransformerSection
 from regard.recipes.presets import preset_names, preset_text, presets
 from regard.recipes.read import parse_recipe, read_recipe
 from regard.recipes.schema import (
     DataSection,
-    ModelSection,
     Recipe,
     TextSection,
     TrainingSection,
@@ -13,12 +13,15 @@ from regard.recipes.schema import (
 from regard.recipes.write import write_recipe
 
 __all__ = [
+    "NETWORKS",
     "DataSection",
     "Facts",
     "ModelSection",
+    "Network",
     "Recipe",
     "TextSection",
     "TrainingSection",
+    "TransformerSection",
     "derive",
     "known",
     "parse_recipe",

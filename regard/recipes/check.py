@@ -8,26 +8,50 @@ from pydantic_core import ErrorDetails
 
 from regard.errors import RecipeError
 from regard.recipes import keys
-from regard.recipes.schema import Recipe, Section
+from regard.recipes.networks import NETWORKS
+from regard.recipes.schema import Recipe
+from regard.recipes.section import Section
 
+_DEFAULT = "transformer"
 Where = Callable[[str], str]  # from a key in full to the place it was given: " in my.toml", or ""
 
 
 def check(values: Mapping[str, Any], where: Where = lambda key: "") -> Recipe:
     """The recipe these values make."""
     problems: list[str] = []
-    prepared = _prepare(Recipe, values, "", where, problems)
+    kind = _kind(values, where)
+    prepared = _prepare(Recipe, values, "", kind, where, problems)
     if not problems:
+        if "model" in prepared:
+            prepared["model"] |= {"kind": kind}
         try:
             # TOML has types, so nothing is guessed: "4" is not 4, true is not 1.
             return Recipe.model_validate(prepared, strict=True)
         except ValidationError as error:
-            problems = _explain(error, values, where)
+            problems = _explain(error, values, kind, where)
     raise RecipeError(_one_sentence(problems))
 
 
+def _kind(values: Mapping[str, Any], where: Where) -> str:
+    """The kind of model, on which it depends what may be said of it."""
+    model = values.get("model")
+    kind = model.get("kind", _DEFAULT) if isinstance(model, Mapping) else _DEFAULT
+    if isinstance(kind, str) and kind in NETWORKS:
+        return kind
+    *first, last = (f"'{one}'" for one in NETWORKS)
+    raise RecipeError(
+        f"model.kind = {_shown(kind)}{where('model.kind')} is not possible: give "
+        f"{', '.join(first)} or {last}"
+    )
+
+
 def _prepare(
-    section: type[Section], values: Mapping[str, Any], above: str, where: Where, problems: list[str]
+    section: type[Section],
+    values: Mapping[str, Any],
+    above: str,
+    kind: str,
+    where: Where,
+    problems: list[str],
 ) -> dict[str, Any]:
     """Refuse unknown keys; write what TOML writes differently in Python's way."""
     prepared: dict[str, Any] = {}
@@ -35,13 +59,13 @@ def _prepare(
         full = f"{above}{key}"
         if key not in keys.keys(section):
             full = _first_leaf(full, value)
-            problems.append(f"{keys.unknown(full)}{where(full)}")
+            problems.append(f"{keys.unknown(full, kind)}{where(full)}")
             continue
-        inner = keys.section_at(section, key)
+        inner = keys.section_at(section, key, kind)
         if inner is None:
             prepared[key] = _in_python(keys.keys(section)[key], value)
         elif isinstance(value, Mapping):
-            prepared[key] = _prepare(inner, value, f"{full}.", where, problems)
+            prepared[key] = _prepare(inner, value, f"{full}.", kind, where, problems)
         else:
             first = next(iter(keys.keys(inner)))
             problems.append(
@@ -70,32 +94,39 @@ def _in_python(annotation: Any, value: Any) -> Any:
     return value
 
 
-def _explain(error: ValidationError, values: Mapping[str, Any], where: Where) -> list[str]:
+def _explain(
+    error: ValidationError, values: Mapping[str, Any], kind: str, where: Where
+) -> list[str]:
     """One sentence for each key that is wrong; a choice of types gives several errors a key."""
     sentences: dict[str, str] = {}
     for details in error.errors():
-        key = _key(details)
+        key = _key(details, kind)
         if key not in sentences:
-            sentences[key] = _sentence(key, details, values, where)
+            sentences[key] = _sentence(key, details, values, kind, where)
     return list(sentences.values())
 
 
-def _key(details: ErrorDetails) -> str:
-    known = set(keys.all_keys())
+def _key(details: ErrorDetails, kind: str) -> str:
+    known = set(keys.all_keys(kind))
     path = [str(part) for part in details["loc"]]
+    if path[:2] == ["model", kind]:  # pydantic says which of the networks it tried
+        del path[1]
     for end in range(len(path), 0, -1):
         if ".".join(path[:end]) in known:
             return ".".join(path[:end])
     return ".".join(path)
 
 
-def _sentence(key: str, details: ErrorDetails, values: Mapping[str, Any], where: Where) -> str:
+def _sentence(
+    key: str, details: ErrorDetails, values: Mapping[str, Any], kind: str, where: Where
+) -> str:
     if details["type"] == "value_error":  # said by the schema itself, of several keys together
-        return f"{key}{where(key)}: {details['ctx']['error']}"
+        said = str(details["ctx"]["error"])
+        return f"{key}{where(key)}: {said}" if key else said
     given: Any = values
     for part in key.split("."):
         given = given[part]
-    may_be = keys.allowed(keys.annotation_of(key))
+    may_be = keys.allowed(keys.annotation_of(key, kind))
     return f"{key} = {_shown(given)}{where(key)} is not possible: give {may_be}"
 
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from regard.errors import RecipeError
-from regard.recipes.schema import Auto, ModelSection, Recipe, Section, TrainingSection
+from regard.recipes.networks import Network
+from regard.recipes.schema import Recipe, TrainingSection
+from regard.recipes.section import Auto, Section
 
 Value = TypeVar("Value", bound=float)
 AUTO: Literal["auto"] = "auto"
@@ -97,7 +99,7 @@ def _dropout(facts: Facts) -> float:
     return 0.2 if facts.n_pairs <= 1_000_000 else 0.1
 
 
-def _batch_tokens(training: TrainingSection, model: ModelSection, facts: Facts) -> int:
+def _batch_tokens(training: TrainingSection, model: Network, facts: Facts) -> int:
     """4,096, but halved for small data until an epoch has some hundred updates."""
     if training.accumulate == AUTO:
         shared = facts.n_processes
@@ -110,7 +112,7 @@ def _batch_tokens(training: TrainingSection, model: ModelSection, facts: Facts) 
     return batch
 
 
-def _accumulate(training: TrainingSection, model: ModelSection, facts: Facts) -> int:
+def _accumulate(training: TrainingSection, model: Network, facts: Facts) -> int:
     """As many as make the paper's batch of 25,000 tokens, if an epoch then has 1,000 updates.
 
     With less data the warm-up of 4,000 updates alone would be dozens of epochs.
@@ -121,7 +123,7 @@ def _accumulate(training: TrainingSection, model: ModelSection, facts: Facts) ->
     return max(1, round(_PAPERS_BATCH / (batch * facts.n_processes)))
 
 
-def _updates(training: TrainingSection, model: ModelSection, facts: Facts) -> int:
+def _updates(training: TrainingSection, model: Network, facts: Facts) -> int:
     """An upper limit; most runs end before it, when validation no longer gets better.
 
     ``epochs = 100 · (400,000 / tokens)^0.28``, between 10 and 200, joins what was published:
@@ -135,13 +137,13 @@ def _updates(training: TrainingSection, model: ModelSection, facts: Facts) -> in
     return max(500, 3 * warmup, _rounded(updates))
 
 
-def _warmup(training: TrainingSection, model: ModelSection, facts: Facts) -> int:
+def _warmup(training: TrainingSection, model: Network, facts: Facts) -> int:
     """A tenth of the run, at most the paper's 4,000."""
     updates = known(training.updates, "training.updates")
     return max(1, min(_PAPERS_WARMUP, _rounded(updates / 10)))
 
 
-def _learning_rate(training: TrainingSection, model: ModelSection, facts: Facts) -> float:
+def _learning_rate(training: TrainingSection, model: Network, facts: Facts) -> float:
     """The peak of the paper's rule, ``(d · warmup)^-0.5``, with three corrections.
 
     A narrow model stands more: Adam's best rate falls as 1/d (Yang et al. 2022), the rule's only
@@ -153,21 +155,21 @@ def _learning_rate(training: TrainingSection, model: ModelSection, facts: Facts)
     square root of the batch (Malladi et al. 2022). A constant rate never falls, so it starts lower.
     """
     warmup = known(training.warmup, "training.warmup")
-    peak = (model.d_model * max(warmup, _PAPERS_WARMUP // 2)) ** -0.5
-    peak *= math.sqrt(max(1.0, _PAPERS_WIDTH / model.d_model))
+    peak = (model.width * max(warmup, _PAPERS_WARMUP // 2)) ** -0.5
+    peak *= math.sqrt(max(1.0, _PAPERS_WIDTH / model.width))
     peak *= math.sqrt(min(1.0, _tokens_an_update(training, facts) / _BATCH))
     if training.schedule == "constant":
         peak *= 0.3
     return float(f"{min(peak, _HIGHEST_RATE):.2e}")
 
 
-def _validate_every(training: TrainingSection, model: ModelSection, facts: Facts) -> int:
+def _validate_every(training: TrainingSection, model: Network, facts: Facts) -> int:
     """Fifty times a run, with 50 to 2,000 updates between."""
     updates = known(training.updates, "training.updates")
     return min(updates, max(50, min(2_000, _rounded(updates / 50))))
 
 
-def _save_every(training: TrainingSection, model: ModelSection, facts: Facts) -> int:
+def _save_every(training: TrainingSection, model: Network, facts: Facts) -> int:
     """With every validation, so that the best weights are among those that were saved."""
     return known(training.validate_every, "training.validate_every")
 

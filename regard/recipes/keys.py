@@ -9,7 +9,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic.fields import FieldInfo
 
-from regard.recipes.schema import Recipe, Section
+from regard.recipes.networks import NETWORKS
+from regard.recipes.schema import Recipe
+from regard.recipes.section import Section
 
 NONE = "none"  # TOML has no null: this word stands for it where a key may hold nothing
 
@@ -21,44 +23,52 @@ def keys(section: type[Section]) -> dict[str, Any]:
     return {name: hints[name] for name in section.model_fields}
 
 
-def section_at(section: type[Section], key: str) -> type[Section] | None:
-    """The section that stands under this key, if it is one."""
+def section_at(section: type[Section], key: str, kind: str) -> type[Section] | None:
+    """The section that stands under this key, if it is one; that of the model is of a kind."""
+    if section is Recipe and key == "model":
+        return NETWORKS[kind]
     annotation = keys(section).get(key)
     is_section = isinstance(annotation, type) and issubclass(annotation, Section)
     return annotation if is_section else None
 
 
-def all_keys(section: type[Section] = Recipe, above: str = "") -> Iterator[str]:
-    """Every key in full: ``model.n_layers``, …"""
+def all_keys(kind: str, section: type[Section] = Recipe, above: str = "") -> Iterator[str]:
+    """Every key in full that a recipe for a model of this kind has: ``model.n_layers``, …"""
     for key in keys(section):
-        inner = section_at(section, key)
+        inner = section_at(section, key, kind)
         if inner:
-            yield from all_keys(inner, f"{above}{key}.")
+            yield from all_keys(kind, inner, f"{above}{key}.")
         else:
             yield f"{above}{key}"
 
 
-def unknown(key: str) -> str:
+def unknown(key: str, kind: str) -> str:
     """What to say of a key that does not exist."""
-    known = list(all_keys())
+    known = list(all_keys(kind))
     section, _, last = key.rpartition(".")
+    others = [other for other in NETWORKS if key in all_keys(other)]
+    if others:
+        has = ", ".join(keys(NETWORKS[kind]))
+        return f"there is no {key} in a model of kind {kind}, which has {has}"
     # The right word in the wrong section is likelier than a wrong word.
     elsewhere = [one for one in known if one.rpartition(".")[2] == last]
     close = elsewhere or get_close_matches(key, known, n=1, cutoff=0.75)
     if close:
         return f"there is no {key}; did you mean {close[0]}?"
-    siblings = [one.rpartition(".")[2] for one in known if one.rpartition(".")[0] == section]
+    siblings = ", ".join(
+        one.rpartition(".")[2] for one in known if one.rpartition(".")[0] == section
+    )
     if section and siblings:
-        return f"there is no {key}; {section} has {', '.join(siblings)}"
+        return f"there is no {key}; {section} has {siblings}"
     return f"there is no {key}; a recipe has {', '.join(keys(Recipe))}"
 
 
-def annotation_of(key: str) -> Any:
+def annotation_of(key: str, kind: str) -> Any:
     """The annotation of a key given in full."""
     section: type[Section] = Recipe
     *above, last = key.split(".")
     for part in above:
-        inner = section_at(section, part)
+        inner = section_at(section, part, kind)
         assert inner is not None
         section = inner
     return keys(section)[last]

@@ -4,6 +4,7 @@ from difflib import get_close_matches
 from importlib.resources import files
 
 from regard.errors import RecipeError
+from regard.recipes.networks import NETWORKS
 from regard.recipes.schema import Recipe
 
 ENDING = ".toml"
@@ -34,8 +35,10 @@ def presets() -> tuple[Recipe, ...]:
 
     recipes = (parse_recipe(preset_text(name), f"the preset {name}") for name in preset_names())
 
-    def place(recipe: Recipe) -> tuple[bool, str, int, str]:
+    def place(recipe: Recipe) -> tuple[bool, int, int, str]:
+        kinds = list(NETWORKS)
         model = recipe.model
-        return not recipe.name.startswith(model.kind), model.kind, model.d_model, recipe.name
+        is_special = not recipe.name.startswith(model.kind)
+        return is_special, kinds.index(model.kind), model.width, recipe.name
 
     return tuple(sorted(recipes, key=place))

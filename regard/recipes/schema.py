@@ -2,51 +2,10 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-Auto = Literal["auto"]
-Share = Annotated[float, Field(ge=0.0, lt=1.0)]
-Count = Annotated[int, Field(ge=1)]
-
-
-class Section(BaseModel):
-    """A part of a recipe: unknown keys are refused, values never change."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class ModelSection(Section):
-    """The network. Sizes are named as in "Attention Is All You Need"."""
-
-    kind: Literal["transformer"] = "transformer"
-    n_layers: Count = 6
-    n_decoder_layers: Count | None = None  # as many as the encoder has
-    d_model: Count = 512
-    n_heads: Count = 8
-    d_feedforward: Count = 2048
-    norm: Literal["pre", "post"] = "post"
-    activation: Literal["relu", "gelu"] = "relu"
-    positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"
-    max_length: Count = 1024
-    tie: Literal["three-way", "two-way", "none"] = "three-way"
-    dropout: Share | Auto = 0.1  # after each sub-layer, before the residual is added
-    attention_dropout: Share | None = None  # the next three: as `dropout` unless given
-    feedforward_dropout: Share | None = None
-    embedding_dropout: Share | None = None
-
-    @model_validator(mode="after")
-    def _heads_divide_the_width(self) -> Self:
-        if self.d_model % self.n_heads:
-            raise ValueError(
-                f"d_model = {self.d_model} cannot be divided among n_heads = {self.n_heads}: "
-                "choose a width that is a multiple of the number of heads"
-            )
-        if self.positions == "sinusoidal" and self.d_model % 2:
-            raise ValueError(
-                f"d_model = {self.d_model} is odd, and sinusoidal positions pair a sine with a "
-                "cosine: choose an even width"
-            )
-        return self
+from regard.recipes.networks import ModelSection, TransformerSection
+from regard.recipes.section import Auto, Count, Section, Share
 
 
 class TextSection(Section):
@@ -113,7 +72,17 @@ class Recipe(Section):
 
     name: str = "unnamed"
     purpose: str = ""
-    model: ModelSection = ModelSection()
+    model: ModelSection = TransformerSection()
     text: TextSection = TextSection()
     data: DataSection = DataSection()
     training: TrainingSection = TrainingSection()
+
+    @model_validator(mode="after")
+    def _is_made_for_this_network(self) -> Self:
+        for key in ("compile", "shard"):
+            if getattr(self.training, key) and self.model.kind != "transformer":
+                raise ValueError(
+                    f"training.{key} = true is made for model.kind = transformer, not "
+                    f"{self.model.kind}: leave it out"
+                )
+        return self

@@ -5,7 +5,8 @@ from typing import Any
 import tomli_w
 
 from regard.recipes.keys import NONE
-from regard.recipes.schema import Recipe, Section
+from regard.recipes.schema import Recipe
+from regard.recipes.section import Section
 
 
 def write_recipe(recipe: Recipe) -> str:

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -13,7 +13,7 @@ from torch.distributed.fsdp import FSDPModule
 from regard.data import Batch, Batches, Place
 from regard.errors import TrainingError
 from regard.evaluation import Quality
-from regard.models import Transformer
+from regard.models import EncoderDecoder
 from regard.recipes import TrainingSection
 from regard.recipes.derive import known
 from regard.shapes import Float, Tensor
@@ -23,7 +23,7 @@ from regard.training.schedule import SCHEDULES, Schedule
 from regard.training.sharded import ShardedUpdater
 from regard.training.tasks import TASKS
 from regard.training.updater import Updater
-from regard.training.validation import Measured, Validation
+from regard.training.validation import Measured, Stopped, Validation
 
 AnyUpdater = Updater | ShardedUpdater
 
@@ -39,6 +39,7 @@ class Progress:
     best: float | None = None  # worth of the best validation so far
     n_stale: int = 0  # validations since then
     loss_scale: float = 1.0  # of fp16: halved when a gradient overflows
+    owes_validation: bool = False  # it was due after this update, and a stop came before its end
 
     @property
     def place(self) -> Place:
@@ -50,25 +51,25 @@ class Progress:
 class Keeper(Protocol):
     """Where a run is kept; the first process writes, all read."""
 
-    def restore(self, model: Transformer, updater: AnyUpdater) -> Progress | None:
+    def restore(self, model: EncoderDecoder, updater: AnyUpdater) -> Progress | None:
         """Load the last complete checkpoint in place; ``None`` when there is none."""
         ...
 
     def save(
-        self, model: Transformer, updater: AnyUpdater, progress: Progress, *, is_planned: bool
+        self, model: EncoderDecoder, updater: AnyUpdater, progress: Progress, *, is_planned: bool
     ) -> str:
         """Keep everything needed to go on; gives where. What was not planned is never averaged."""
         ...
 
-    def keep_best(self, model: Transformer) -> None:
+    def keep_best(self, model: EncoderDecoder) -> None:
         """Let the model folder hold these weights."""
         ...
 
-    def restore_best(self, model: Transformer) -> None:
+    def restore_best(self, model: EncoderDecoder) -> None:
         """Load the weights the model folder holds."""
         ...
 
-    def average_last(self, model: Transformer, n: int) -> int:
+    def average_last(self, model: EncoderDecoder, n: int) -> int:
         """Load the average of the last n checkpoints; gives how many there were."""
         ...
 
@@ -78,7 +79,7 @@ class Run:
     """Everything a run needs; the recipe's training section is fully resolved."""
 
     recipe: TrainingSection
-    model: Transformer
+    model: EncoderDecoder
     batches: Batches
     keeper: Keeper
     validation: Validation | None
@@ -92,7 +93,6 @@ def train(run: Run) -> Iterator[Event]:
     recipe, model = run.recipe, run.model.train()
     accumulate = known(recipe.accumulate, "training.accumulate")
     validate_every = known(recipe.validate_every, "training.validate_every")
-    save_every = known(recipe.save_every, "training.save_every")
     rate = _schedule(recipe)
     updater: AnyUpdater = (ShardedUpdater if recipe.shard else Updater)(
         model,
@@ -105,6 +105,8 @@ def train(run: Run) -> Iterator[Event]:
     batches = run.batches.iterate(progress.place)
     started = time.monotonic() - progress.seconds
     reason = _why_stop(recipe, progress)
+    if progress.owes_validation:
+        progress, reason = yield from _conclude(run, updater, progress)
 
     while reason is None:
         update = progress.update + 1
@@ -134,16 +136,39 @@ def train(run: Run) -> Iterator[Event]:
             seconds=progress.seconds,
         )
         # Whatever ends the run, its last weights are measured; nothing is known of the first.
-        if run.validation and (update % validate_every == 0 or _why_stop(recipe, progress)):
-            validated, progress = _validate(run, run.validation, updater, progress)
-            yield validated
-        reason = "interrupted" if n_wanting_to_stop else _why_stop(recipe, progress)
-        is_planned = update % save_every == 0 or reason not in (None, "interrupted")
-        if is_planned or reason:
-            yield _save(run, updater, progress, is_planned=is_planned)
+        is_due = update % validate_every == 0 or _why_stop(recipe, progress) is not None
+        progress = replace(progress, owes_validation=is_due and run.validation is not None)
+        progress, reason = yield from _conclude(
+            run, updater, progress, wants_to_stop=n_wanting_to_stop > 0
+        )
 
-    chosen = "" if reason == "interrupted" else _choose(run, progress)
+    try:
+        chosen = "" if reason == "interrupted" else _choose(run, progress)
+    except Stopped:  # a run that is over chooses again when it is continued
+        reason, chosen = "interrupted", ""
     yield Finished(progress.update, reason, chosen, progress.seconds)
+
+
+def _conclude(
+    run: Run, updater: AnyUpdater, progress: Progress, *, wants_to_stop: bool = False
+) -> Generator[Event, None, tuple[Progress, str | None]]:
+    """What follows an update: validate and save, where that is due; gives why the run ends, if so.
+
+    A validation that is broken off is owed: the run is saved as it is, and continues with it.
+    """
+    if run.validation and progress.owes_validation and not wants_to_stop:
+        try:
+            validated, progress = _validate(run, run.validation, updater, progress)
+        except Stopped:
+            wants_to_stop = True
+        else:
+            yield validated
+    over = _why_stop(run.recipe, progress)
+    save_every = known(run.recipe.save_every, "training.save_every")
+    is_planned = progress.update % save_every == 0 or over is not None
+    if is_planned or wants_to_stop:
+        yield _save(run, updater, progress, is_planned=is_planned)
+    return progress, "interrupted" if wants_to_stop else over
 
 
 def _schedule(recipe: TrainingSection) -> Schedule:
@@ -225,21 +250,31 @@ def _validate(
         seconds=progress.seconds,
     )
     best, n_stale = (worth, 0) if is_best else (progress.best, progress.n_stale + 1)
-    return validated, replace(progress, best=best, n_stale=n_stale)
+    return validated, replace(progress, best=best, n_stale=n_stale, owes_validation=False)
 
 
 def _measure(run: Run, validation: Validation) -> Measured:
-    """The first process measures, all hear the numbers; a sharded model all measure together."""
-    measured = Measured(0.0, None)
+    """The first process measures, all hear the numbers; a sharded model all measure together.
+
+    Raises ``Stopped`` in all processes if the first was told to stop; where all measure together
+    none may leave the others alone, and the measurement goes on to its end.
+    """
+    measured, is_stopped = Measured(0.0, None), False
     is_sharded = run.recipe.shard
     if run.ranks.is_first or is_sharded:  # no process alone has all of a sharded model
-        decodes = run.recipe.decodes_at_validation and not is_sharded
-        measured = validation.measure(run.model, TASKS[run.recipe.task], decodes=decodes)
+        task, decodes = TASKS[run.recipe.task], run.recipe.decodes_at_validation and not is_sharded
+        should_stop = (lambda: False) if is_sharded else run.should_stop
+        try:
+            measured = validation.measure(run.model, task, decodes=decodes, should_stop=should_stop)
+        except Stopped:
+            is_stopped = True
     if isinstance(run.model, FSDPModule):
         run.model.reshard()  # what was gathered to measure must not outlive the next update
     quality = measured.quality
     numbers = [measured.loss] if quality is None else [measured.loss, quality.bleu, quality.chrf]
-    loss, bleu, chrf = run.ranks.share([*numbers, -1.0, -1.0][:3])
+    loss, bleu, chrf, stopped = run.ranks.share([*[*numbers, -1.0, -1.0][:3], float(is_stopped)])
+    if stopped:
+        raise Stopped
     if run.ranks.is_first or bleu < 0:
         return replace(measured, loss=loss)
     return Measured(loss, Quality(bleu, chrf, exact=0.0, signature=""))

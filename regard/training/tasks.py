@@ -2,13 +2,12 @@
 
 from typing import Protocol, runtime_checkable
 
-import torch
+from torch.nn import functional as F
 
 from regard.data import Batch
 from regard.kernels import linear_cross_entropy
-from regard.models import Transformer
-from regard.models.packing import pack
-from regard.shapes import Float, Tensor
+from regard.models import EncoderDecoder, Predicted
+from regard.shapes import Float, Int, Tensor
 from regard.special import PAD
 
 
@@ -17,25 +16,46 @@ class Task(Protocol):
     """The loss of one batch, summed over what was predicted, and how much that was."""
 
     def __call__(
-        self, model: Transformer, batch: Batch, smoothing: float
+        self, model: EncoderDecoder, batch: Batch, smoothing: float
     ) -> tuple[Float[Tensor, ""], int]:
         """Compute the loss of a batch."""
         ...
 
 
 def translation(
-    model: Transformer, batch: Batch, smoothing: float
+    model: EncoderDecoder, batch: Batch, smoothing: float
 ) -> tuple[Float[Tensor, ""], int]:
-    """Predict each word of the target from the source and the words before it."""
+    """Predict each word of the target from the source and the words before it.
+
+    What a model's computing costs, and what its lots were worth, counts while it learns, and not
+    when it is measured.
+    """
     to_predict = batch.target[:, 1:]
     is_real = to_predict != PAD
-    if model.is_packable and not torch.is_autocast_enabled("cpu"):
-        source = pack(batch.source, batch.source != PAD)
-        hidden = model.hidden_packed(source, pack(batch.target[:, :-1], is_real))
-    else:
-        hidden = model.hidden(batch.source, batch.target[:, :-1])[is_real]
+    predicted = model.predict(batch.source, batch.target[:, :-1], is_real)
     labels = to_predict[is_real]
-    return linear_cross_entropy(hidden, model.output.weight, labels, smoothing), len(labels)
+    loss = linear_cross_entropy(predicted.hidden, model.output.weight, labels, smoothing)
+    if model.training and predicted.cost is not None:
+        loss = loss + predicted.cost * len(labels)
+    if model.training and predicted.log_choice is not None:
+        loss = loss + _reinforce(model, predicted, labels)
+    return loss, len(labels)
+
+
+def _reinforce(
+    model: EncoderDecoder, predicted: Predicted, labels: Int[Tensor, "N"]
+) -> Float[Tensor, ""]:
+    """REINFORCE with a baseline, for what was drawn by lot (Williams 1992, Xu et al. 2015).
+
+    ``∇ E[R] = E[(R - b) ∇ log p(draw)]`` with ``R = log p(word)`` of the word at hand, and b what
+    R was expected to be, which learns by least squares (Mnih and Gregor 2014).
+    """
+    assert predicted.log_choice is not None
+    assert predicted.baseline is not None
+    logits = model.output(predicted.hidden.detach()).detach()
+    reward = -F.cross_entropy(logits, labels, reduction="none")
+    beyond = reward - predicted.baseline
+    return 0.5 * beyond.square().sum() - (beyond.detach() * predicted.log_choice).sum()
 
 
 TASKS: dict[str, Task] = {"translation": translation}

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import torch
 
+from regard.attention import Site
 from regard.data import MemoryCorpus, collate
-from regard.inspection.recording import record
-from regard.models import Transformer
+from regard.errors import UsageError
+from regard.inspection.recording import at, record
+from regard.models import EncoderDecoder
 from regard.shapes import Float, Tensor
 from regard.text import Piece
 
@@ -54,35 +56,40 @@ class Read:
         return [piece.id for piece in self.pieces]
 
 
-def choose_layer(n_layers: int) -> int:
-    """The decoder layer whose attention is taken for the alignment: the last but one.
-
-    The last one prepares the output word; of a single layer there is no choice.
-    """
-    return max(0, n_layers - 2)
-
-
 @torch.inference_mode()
 def align_batch(
-    model: Transformer, pairs: Sequence[tuple[Read, Read]], layer: int | None = None
+    model: EncoderDecoder, pairs: Sequence[tuple[Read, Read]], layer: int | None = None
 ) -> list[Alignment]:
-    """The alignment of each pair; ``layer`` is chosen by ``choose_layer`` unless given."""
-    chosen = choose_layer(len(model.decoder.layers)) if layer is None else layer
+    """The alignment of each pair; ``layer`` is the one the model aligns by, unless given."""
+    site = _site(model, layer)
     ids = [(source.ids, target.ids) for source, target in pairs]
     device = next(model.parameters()).device
     batch = collate(MemoryCorpus(ids), range(len(ids))).to(device)
-    with record(model, f"decoder.layers.{chosen}.cross.weights") as recording:
+    with record(model, site.probe) as recording:
         model.hidden(batch.source, batch.target[:, :-1])
-    (weights,) = (tensor.mean(1).double().cpu() for tensor in recording.values())
+    weights = at(recording, site).mean(1).double().cpu()
     return [
         Alignment(
             source.words,
             target.words,
             _by_words(weights[row], source, target),
-            chosen,
+            site.layer,
         )
         for row, (source, target) in enumerate(pairs)
     ]
+
+
+def _site(model: EncoderDecoder, layer: int | None) -> Site:
+    cross = {site.layer: site for site in model.sites if site.kind == "cross"}
+    if not cross:
+        raise UsageError(
+            "this model never looks back at its source (it keeps one vector of it), so it has no "
+            "alignments: choose a model with attention"
+        )
+    site = model.aligning if layer is None else cross.get(layer)
+    if site is None:
+        raise UsageError(f"the decoder has no layer {layer}: choose 0 to {max(cross)}")
+    return site
 
 
 def _by_words(

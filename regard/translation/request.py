@@ -25,13 +25,17 @@ def spellings(tokenizer: Tokenizer, phrase: str) -> Phrase:
 
     Inside a Chinese sentence no space stands before a word, and no piece begins with one.
     """
+    stripped = phrase.strip()
+    if not stripped:
+        raise UsageError(
+            "an empty phrase cannot be asked for: say which words the translation must contain"
+        )
     ids = tuple(tokenizer.encode(phrase))
     if not ids or UNKNOWN in ids:
         raise UsageError(
             f"the translation cannot be made to contain {phrase!r}: the model's vocabulary has no "
             "tokens for it"
         )
-    stripped = phrase.strip()
     if join(["a", stripped[0]]) == f"a {stripped[0]}":
         return (ids,)
     pieces = tokenizer.pieces(_NEVER_MERGED + stripped)

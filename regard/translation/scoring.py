@@ -8,7 +8,7 @@ from typing import TypeVar
 import torch
 
 from regard.data import MemoryCorpus, collate
-from regard.models import Transformer
+from regard.models import EncoderDecoder
 from regard.shapes import Float, Tensor
 from regard.special import PAD
 
@@ -42,7 +42,7 @@ class Scored:
 
 @torch.inference_mode()
 def token_log_probabilities(
-    models: Sequence[Transformer], pairs: Sequence[IdPair]
+    models: Sequence[EncoderDecoder], pairs: Sequence[IdPair]
 ) -> list[list[float]]:
     """Of each pair of ids (without <BOS> and <EOS>), what each target token and <EOS> gets."""
     results: list[list[float]] = [[] for _ in pairs]
@@ -87,7 +87,7 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def _next(model: Transformer, hidden: Float[Tensor, "N D"]) -> Float[Tensor, "N V"]:
+def _next(model: EncoderDecoder, hidden: Float[Tensor, "N D"]) -> Float[Tensor, "N V"]:
     return torch.log_softmax(model.logits(model.output(hidden)).float(), dim=-1)
 
 

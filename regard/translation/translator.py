@@ -10,8 +10,8 @@ import torch
 from regard.checkpoint import LoadedModel, load
 from regard.decoding import Hypothesis, Search, SourceLine, search_many
 from regard.errors import UsageError
-from regard.models import Transformer
-from regard.special import EOS
+from regard.models import EncoderDecoder
+from regard.special import EOS, UNKNOWN
 from regard.text import Tokenizer
 from regard.text.words import split
 from regard.translation.alignment import Alignment, Read, align_batch
@@ -32,6 +32,16 @@ class Translation:
     score: float  # what the search ranks by
     log_probability: float
     n_left_out: int = 0  # source tokens beyond the limit, which were not translated
+    unknown: tuple[str, ...] = ()  # words of the source that the vocabulary does not have
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the search is asked, and what of the source it does not see."""
+
+    line: SourceLine
+    n_left_out: int
+    unknown: tuple[str, ...]
 
 
 EMPTY = Translation("", (), (), 0.0, 0.0)
@@ -74,7 +84,7 @@ class Translator:
         return translator
 
     @property
-    def models(self) -> tuple[Transformer, ...]:
+    def models(self) -> tuple[EncoderDecoder, ...]:
         """The models that vote."""
         return tuple(one.model for one in self.loaded)
 
@@ -111,14 +121,14 @@ class Translator:
         A sentence without a token has one translation, which is empty. Sentences are numbered
         from ``first`` on: what sampling draws for one depends on its number alone.
         """
-        asked: deque[int | None] = deque()  # tokens left out of each; None: there is no token
+        asked: deque[_Asked | None] = deque()  # None: there is no token
 
         def lines() -> Iterator[SourceLine]:
             for number, sentence in enumerate(sentences, first):
-                line, n_left_out = self._line(sentence)
-                asked.append(n_left_out if line is not None else None)
-                if line is not None:
-                    yield replace(line, number=number)
+                one = self._asked(sentence)
+                asked.append(one)
+                if one is not None:
+                    yield replace(one.line, number=number)
 
         found = search_many(
             self.models,
@@ -128,9 +138,9 @@ class Translator:
             device=self.device,
         )
         for hypotheses in found:
-            while (n_left_out := asked.popleft()) is None:
+            while (of := asked.popleft()) is None:
                 yield [EMPTY]
-            yield [self._translation(one, n_left_out) for one in hypotheses] or [EMPTY]
+            yield [self._translation(one, of) for one in hypotheses] or [EMPTY]
         yield from ([EMPTY] for _ in asked)
 
     def score(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Scored]:
@@ -172,17 +182,24 @@ class Translator:
             ]
             yield from align_batch(model, read, layer)
 
-    def _line(self, given: str | Request) -> tuple[SourceLine | None, int]:
-        """What the search is asked, and how many tokens are left out."""
+    def _asked(self, given: str | Request) -> _Asked | None:
+        """What the search is asked; nothing where there is no token."""
         asked = Request(given) if isinstance(given, str) else given
         ids = self.source_tokenizer.encode(asked.source)
         if not ids:
-            return None, 0
+            return None
         prefix = tuple(self.target_tokenizer.encode(asked.prefix)) if asked.prefix else ()
         must = tuple(spellings(self.target_tokenizer, phrase) for phrase in asked.must)
-        return SourceLine((*ids[: self.limit], EOS), prefix, must), max(0, len(ids) - self.limit)
+        line = SourceLine((*ids[: self.limit], EOS), prefix, must)
+        return _Asked(line, max(0, len(ids) - self.limit), self._unknown(asked.source, line.tokens))
 
-    def _translation(self, found: Hypothesis, n_left_out: int) -> Translation:
+    def _unknown(self, source: str, ids: Sequence[int]) -> tuple[str, ...]:
+        if UNKNOWN not in ids:
+            return ()
+        pieces = self.source_tokenizer.pieces(source)[: self.limit]
+        return tuple(source[one.start : one.end] for one in pieces if one.id == UNKNOWN)
+
+    def _translation(self, found: Hypothesis, asked: _Asked) -> Translation:
         tokenizer = self.target_tokenizer
         return Translation(
             tokenizer.decode(found.tokens),
@@ -190,7 +207,8 @@ class Translator:
             tuple(tokenizer.token(id_) for id_ in found.tokens),
             found.score,
             found.log_probability,
-            n_left_out,
+            asked.n_left_out,
+            asked.unknown,
         )
 
     def _scored(self, target: Sequence[int], values: Sequence[float], n_left_out: int) -> Scored:
@@ -204,8 +222,8 @@ class Translator:
 
     def _positions(self) -> list[int]:
         """How many places each model that learned them knows."""
-        sections = [one.recipe.model for one in self.loaded]
-        return [one.max_length for one in sections if one.positions == "learned"]
+        known = (one.recipe.model.n_places for one in self.loaded)
+        return [n for n in known if n is not None]
 
     def _within_positions(self, search: Search) -> Search:
         most = min([search.limits.most, *self._positions()])

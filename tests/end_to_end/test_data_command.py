@@ -176,7 +176,7 @@ def test_what_is_stopped_leaves_nothing_half_written(number: int, tmp_path: Path
         (["data", "--show", "3"], f"say which corpus: {', '.join(CORPORA)}"),
         (
             ["data", "dates", "--pair", "en-fr", "--show", "3"],
-            "the corpus dates is not of two languages: leave out 'en-fr'.",
+            "the corpus dates is not of two languages: leave out 'en-fr'",
         ),
         (
             ["data", "dates", "--show", "3", "--split", "tests"],

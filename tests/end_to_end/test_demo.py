@@ -188,7 +188,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(
         ),
         (
             ["--corpus", "dates", "--pair", "zh-en"],
-            "regard: the corpus dates is not of two languages: leave out 'zh-en'.\n",
+            "regard: the corpus dates is not of two languages: leave out 'zh-en'\n",
         ),
         (["--corpus", "date"], "regard: there is no corpus 'date'; did you mean dates?\n"),
         (

@@ -123,17 +123,17 @@ def test_signs_that_move_the_cursor_are_not_printed(capsys: Captured) -> None:
         (
             ("lectur",),
             "there is no topic 'lectur' to explain. Did you mean lecture? "
-            "The topics are lecture, scores, masks, positions, normalisation, sentence.",
+            "The topics are lecture, scores, masks, positions, normalisation, sentence",
         ),
         (
             ("xyz",),
             "there is no topic 'xyz' to explain. "
-            "The topics are lecture, scores, masks, positions, normalisation, sentence.",
+            "The topics are lecture, scores, masks, positions, normalisation, sentence",
         ),
         (
             ("z" * 5000,),
             f"there is no topic '{'z' * 40}…' to explain. "
-            "The topics are lecture, scores, masks, positions, normalisation, sentence.",
+            "The topics are lecture, scores, masks, positions, normalisation, sentence",
         ),
         (
             ("sentence", "a dog", "--word", "z" * 5000),
@@ -208,10 +208,10 @@ def test_a_model_folder(capsys: Captured, tmp_path: Path) -> None:
 
     from regard.checkpoint import save
     from regard.models import build
-    from regard.recipes import ModelSection, Recipe
+    from regard.recipes import Recipe, TransformerSection
     from regard.text import Words
 
-    section = ModelSection(
+    section = TransformerSection(
         d_model=12, n_heads=3, n_layers=1, d_feedforward=20, norm="pre", dropout=0.0
     )
     tokenizer = Words(["it", "was", "tired"])

@@ -168,7 +168,7 @@ class TestEvaluate:
         ("arguments", "sentence"),
         [
             ([], "evaluate needs a model folder or --outputs FILE, one of them"),
-            (["M"], "evaluate needs references: --target FILE, a line for each sentence"),
+            (["M"], "references are missing: --target FILE, a line for each sentence"),
             (
                 ["M", "--target", "T"],
                 "a model needs something to translate: --source FILE beside --target",
@@ -242,7 +242,7 @@ class TestInfo:
         rows = dict(line.split("  ", 1) for line in done.stdout.splitlines())
         assert f"in {model} (format 1)" in rows["model"]
         assert "1 + 1 layers of width 16, 2 heads" in rows["network"]
-        assert rows["vocabulary"].strip() == "12 words tokens for both sides"
+        assert rows["vocabulary"].strip() == "12 tokens (whole words) for both sides"
         assert "60 updates" in rows["training"]
         assert "BLEU" in rows["best"]
         assert "▁" in rows["valid loss"]

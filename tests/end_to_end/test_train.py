@@ -231,7 +231,7 @@ def broken(folder: Path, toy: Any) -> dict[str, list[str]]:
     ("name", "sentence"),
     [
         ("unequal", "{toy}/train.a has 300 lines and {tmp}/short.b has 1: line n of one has to "),
-        ("missing", "{tmp}/nowhere.a: no such file. Paths are taken from the current folder."),
+        ("missing", "{tmp}/nowhere.a: no such file. Paths are taken from the current folder"),
         ("empty", "{tmp}/empty.a|{tmp}/empty.b holds no pairs. Is it the right file?"),
         ("encoding", "{tmp}/latin.a, line 2: byte 3 of the line (0xEF) is not UTF-8. Convert the"),
         ("preset", "there is no preset 'transformer-tinny'; did you mean transformer-tiny?"),
@@ -240,7 +240,7 @@ def broken(folder: Path, toy: Any) -> dict[str, list[str]]:
         ("alone", "--source needs --target beside it: two files, line by line"),
         ("nothing", "there is nothing to learn from: name the training files with --source and "),
         ("is a file", "{tmp}/file exists and holds no training run: choose another --out"),
-        ("below a file", "{tmp}/file/run cannot be made: Not a directory"),
+        ("below a file", "{tmp}/file/run cannot be made: Not a directory; choose another --out"),
         ("not a run", "{tmp}/other exists and holds no training run: choose another --out"),
         ("vocabulary", "A vocabulary of 9000 is more than these 600 sentences can carry: the "),
         ("two tables", "model.tie = 'three-way' shares one table between source and target, "),

@@ -289,6 +289,21 @@ def test_phrases_that_must_appear_do(
         assert hypothesis.log_probability == pytest.approx(expected, abs=1e-5)
 
 
+@given(seeds, sources(), phrases, st.lists(phrases, min_size=2, max_size=3))
+def test_phrases_are_met_in_any_order(
+    seed: int, source: Tensor, shared: tuple[int, ...], ends: list[tuple[int, ...]]
+) -> None:
+    """Phrases that begin alike too: which of them comes first is the model's choice."""
+    table, search = Table(9, seed), Search(4, 2, limits=SHORT)
+    words = tuple(word for word in source[0].tolist() if word != PAD)
+    must = tuple(((*shared, *end),) for end in ends)
+    there, back = (
+        constrained_search(table, torch.tensor([words]), search, SourceLine(words, must=phrases))
+        for phrases in (must, must[::-1])
+    )
+    assert [one.tokens for one in there] == [one.tokens for one in back]
+
+
 @given(seeds, sources(), st.integers(4, 8), st.integers(4, 8))
 def test_a_phrase_may_be_spelled_in_several_ways(
     seed: int, source: Tensor, first: int, second: int

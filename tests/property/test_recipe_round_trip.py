@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from regard.recipes import (
     DataSection,
-    ModelSection,
     Recipe,
     TextSection,
     TrainingSection,
+    TransformerSection,
     parse_recipe,
     write_recipe,
 )
@@ -40,8 +40,8 @@ def named_choices(section: type[Any]) -> dict[str, st.SearchStrategy[Any]]:
 
 
 models = st.builds(
-    ModelSection,
-    **named_choices(ModelSection),
+    TransformerSection,
+    **named_choices(TransformerSection),
     n_layers=counts,
     n_decoder_layers=st.none() | counts,
     d_model=st.integers(1, 10**6).map(lambda n: 6 * n),
@@ -107,8 +107,8 @@ def test_written_and_read_again_it_is_the_same(recipe: Recipe) -> None:
     assert write_recipe(parse_recipe(text)) == text
 
 
-@given(models, st.sampled_from(sorted(ModelSection.model_fields)))
-def test_every_value_can_be_given_by_hand(model: ModelSection, key: str) -> None:
+@given(models, st.sampled_from(sorted(TransformerSection.model_fields)))
+def test_every_value_can_be_given_by_hand(model: TransformerSection, key: str) -> None:
     value = getattr(model, key)
     if key in ("d_model", "n_heads"):  # these two depend on each other
         return

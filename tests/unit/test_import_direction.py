@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "corpora": ("errors",),
     "data": (*BOTTOM, "text", "corpora"),
     "models": (*BOTTOM, "kernels", "attention"),
+    "complexity": ("errors", "shapes", "kernels", "attention", "models"),
     "decoding": (*BOTTOM, "kernels", "models.interface"),  # any search serves any model
     "inspection": (*BOTTOM, "attention"),  # its probes; any model that has them
     "checkpoint": (*BOTTOM, "models", "text"),
@@ -41,7 +42,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "serving": (*BOTTOM, "translation", "decoding", "inspection", "checkpoint"),
     "cli": ("*",),
-    "__init__": (),
+    "__init__": ("translation",),  # regard.trace, and only when it is asked for
     "__main__": ("cli",),
 }
 

@@ -15,6 +15,7 @@ from regard.evaluation import judge
 from regard.inspection.antecedents import HeadScore, choose_head, score_head
 from regard.inspection.looking import Looking
 from regard.inspection.report import Contents, PronounScore, Shown, SplitScore, Trained
+from regard.recipes import TransformerSection
 from regard.training import read_metrics
 from regard.translation import Translator
 from regard.translation.alignment import align_batch
@@ -153,14 +154,16 @@ def _trained(extract: Extract, translator: Translator, folder: Path) -> Trained:
         speed = mean * last["update"] / last["seconds"]
     # What decodes is laid out for speed, with copies: what was trained is counted from the folder.
     recipe, model = translator.loaded[0].recipe, load(folder).model
+    network = recipe.model
+    assert isinstance(network, TransformerSection)  # the demonstration's recipe says so
     return Trained(
         corpus=extract.name,
         recipe=recipe.name,
         folder=folder.as_posix(),
         n_parameters=sum(parameter.numel() for parameter in model.parameters()),
-        n_layers=recipe.model.n_layers,
-        d_model=recipe.model.d_model,
-        n_heads=recipe.model.n_heads,
+        n_layers=network.n_layers,
+        d_model=network.d_model,
+        n_heads=network.n_heads,
         updates=last["update"],
         seconds=last["seconds"],
         tokens_a_second=speed,

@@ -13,6 +13,7 @@ from regard.data import MemoryCorpus, collate
 from regard.inspection import record
 from regard.inspection.antecedents import Case
 from regard.inspection.looking import Looking, by_words
+from regard.inspection.recording import at
 from regard.inspection.report import PronounLook, PronounScore
 from regard.shapes import Float, Tensor
 from regard.special import EOS
@@ -62,15 +63,14 @@ def encoder_weights(
 ) -> Iterator[Float[Tensor, "N H L L"]]:
     """The self-attention of every layer and head among units; the last is the end of sentence."""
     model = translator.models[0]
-    n_layers = len(model.encoder.layers)
+    sites = [site for site in model.sites if site.kind == "encoder"]
     left = iter(texts)
     while some := list(islice(left, _TOGETHER)):
         ids = [(units.read.ids, [EOS]) for units in some]
         batch = collate(MemoryCorpus(ids), range(len(ids))).to(translator.device)
-        with torch.inference_mode(), record(model, "encoder.layers.*.attention.weights") as heard:
+        with torch.inference_mode(), record(model, *(site.probe for site in sites)) as heard:
             model.hidden(batch.source, batch.target[:, :1])
-        layers = [heard[f"encoder.layers.{i}.attention.weights"] for i in range(n_layers)]
-        stacked = torch.stack(layers).double().cpu()
+        stacked = torch.stack([at(heard, site) for site in sites]).double().cpu()
         for row, units in enumerate(some):
             words = [piece.word for piece in units.read.pieces]
             words.append(len(units.read.words))

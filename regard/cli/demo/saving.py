@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 
 from regard.checkpoint.replacing import write_text
 from regard.errors import UsageError
@@ -11,6 +12,7 @@ from regard.inspection.pictures import draw_alignment, draw_lines
 from regard.inspection.report import Contents, write_page
 
 FORMATS = ("svg", "png")
+CAPTION = 36  # signs in a line above a panel
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,8 @@ class Folder:
     def create(self) -> None:
         """Make the folder, or say that it cannot be, before anything is trained."""
         try:
-            self.pictures.mkdir(parents=True, exist_ok=True)
-            probe = self.pictures / ".writable"
+            self.path.mkdir(parents=True, exist_ok=True)
+            probe = self.path / ".writable"
             probe.touch()
             probe.unlink()
         except OSError as error:
@@ -56,21 +58,35 @@ class Folder:
         numbers = json.dumps(contents.to_json(), ensure_ascii=False, indent=1, allow_nan=False)
         write_text(self.numbers, numbers + "\n")
         write_text(self.page, write_page(contents))
+        self.pictures.mkdir(exist_ok=True)
         for ending in FORMATS:
             draw_alignment(contents.alignment, self.pictures / f"alignment.{ending}")
-            for name, panels in _panels(contents).items():
-                draw_lines(panels, self.pictures / f"{name}.{ending}")
+            for name, (title, panels) in pronoun_pictures(contents).items():
+                draw_lines(panels, self.pictures / f"{name}.{ending}", title)
 
 
-def _panels(contents: Contents) -> dict[str, list[tuple[str, Looking]]]:
-    """The pictures of the pronoun: in the encoder, and while its translation is written."""
+def pronoun_pictures(contents: Contents) -> dict[str, tuple[str, list[tuple[str, Looking]]]]:
+    """By name a title, and panels below their sentences: in the encoder, and while it is written.
+
+    The sentences tell the panels apart: their last words decide what the pronoun stands for.
+    """
     head = contents.valid_head
     if head is None or not contents.looks:
         return {}
-    panels = {"it": [(f"layer {head.layer}, head {head.head}", one.head) for one in contents.looks]}
-    crossings = [one.crossing for one in contents.looks if one.crossing is not None]
+    pictures = {
+        "it": (
+            f"Encoder layer {head.layer}, head {head.head} (counted from 0)",
+            [(_caption(one.source), one.head) for one in contents.looks],
+        )
+    }
+    crossings = [
+        (_caption(one.output), one.crossing) for one in contents.looks if one.crossing is not None
+    ]
     if crossings:
-        panels["it-translated"] = [
-            (f"decoder layer {contents.alignment_layer}, all heads", one) for one in crossings
-        ]
-    return panels
+        title = f"Decoder layer {contents.alignment_layer} (counted from 0), mean of its heads"
+        pictures["it-translated"] = (title, crossings)
+    return pictures
+
+
+def _caption(sentence: str) -> str:
+    return "\n".join(wrap(sentence, CAPTION))

@@ -10,7 +10,7 @@ from regard.text.words import Words, split
 
 if TYPE_CHECKING:
     from regard.inspection.explanation import Explanation
-    from regard.models import Transformer
+    from regard.models import EncoderDecoder
     from regard.text import Tokenizer
 
 MAX_WORDS, MAX_LETTERS = 512, 100
@@ -22,7 +22,7 @@ PRONOUNS = ("it", "它")
 class Reader:
     """A model with the tokenizer it reads by, and a sentence about it."""
 
-    model: "Transformer"
+    model: "EncoderDecoder"
     tokenizer: "Tokenizer"
     is_pre_norm: bool
     about: str
@@ -84,7 +84,7 @@ def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, s
     from pydantic import ValidationError
 
     from regard.models import build
-    from regard.recipes import ModelSection
+    from regard.recipes import TransformerSection
 
     for option, given, most in (
         ("--width", width, MAX_WIDTH),
@@ -95,7 +95,7 @@ def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, s
             raise UsageError(f"{option} is a number from 1 to {most}, not {given}")
     tokenizer = Words(sorted(set(words)))
     try:
-        section = ModelSection(
+        section = TransformerSection(
             d_model=width, n_heads=n_heads, n_layers=n_layers, d_feedforward=4 * width, dropout=0.0
         )
     except ValidationError as error:
@@ -113,6 +113,7 @@ def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, s
 def saved_reader(folder: Path) -> Reader:
     """The model of a model folder."""
     from regard.checkpoint import load
+    from regard.recipes import TransformerSection
 
     try:
         loaded = load(folder)
@@ -120,11 +121,16 @@ def saved_reader(folder: Path) -> Reader:
         raise UsageError(
             f"the model folder cannot be read: {error.strerror or error}; give another path"
         ) from error
-    name = loaded.recipe.name
+    name, section = loaded.recipe.name, loaded.recipe.model
+    if not isinstance(section, TransformerSection):
+        raise UsageError(
+            f"{folder} holds a model of kind {section.kind}, and the steps explained are those of "
+            "a Transformer: give the folder of one"
+        )
     return Reader(
         loaded.model,
         loaded.source_tokenizer,
-        loaded.recipe.model.norm == "pre",
+        section.norm == "pre",
         f"The model {name} in {folder}.",
     )
 

@@ -4,7 +4,7 @@ from html import escape
 
 from regard.inspection.report.charts import curve, heat_map, lines
 from regard.inspection.report.contents import Contents, PronounLook, SplitScore
-from regard.inspection.report.prose import PROSE, SPLITS, both, say
+from regard.inspection.report.prose import PROSE, SPLITS, both, name_pair, say
 from regard.inspection.report.style import STYLE
 
 
@@ -21,7 +21,7 @@ def write_page(contents: Contents) -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Regard: {escape(contents.title)}</title>\n"
+        f"<title>Regard: {escape(name_pair(contents.title)[0])}</title>\n"
         f"<style>{STYLE}</style>\n</head>\n<body>\n"
         '<input class="tongue" type="radio" name="tongue" id="en" checked aria-label="English">'
         '<input class="tongue" type="radio" name="tongue" id="zh" aria-label="中文">\n'
@@ -47,7 +47,7 @@ def _header(contents: Contents) -> str:
     return (
         '<header><div class="switch"><label for="en">English</label>'
         f'<label for="zh">中文</label></div><p class="lead">Regard</p>'
-        f"<h1>{say('title', pair=contents.title)}</h1>"
+        f"<h1>{say('title', pair=name_pair(contents.title))}</h1>"
         f'<p class="lead">{say("lead", corpus=trained.corpus, n=f"{test.n:,}")}</p>'
         f'<div class="facts">{cards}</div></header>'
     )

@@ -7,6 +7,12 @@ SPLITS = {
     "combinations": ("new combinations", "新组合"),
 }
 
+LANGUAGES = {
+    "en": ("English", "英文"),
+    "fr": ("French", "法文"),
+    "zh": ("Chinese", "中文"),
+}
+
 # Values are put in with str.format, escaped. The markup here is the page's own.
 PROSE: dict[str, tuple[str, str]] = {
     "title": ("A translator, {pair}", "一个翻译模型：{pair}"),
@@ -92,7 +98,10 @@ PROSE: dict[str, tuple[str, str]] = {
         "The tokenizer made one token of “{token}”: “{word}” looks as a part of it.",
         "分词器把“{token}”当作一个词元：“{word}”是作为它的一部分在看。",
     ),
-    "it-head": ("Encoder layer {layer}, head {head}", "编码器第 {layer} 层，第 {head} 头"),
+    "it-head": (
+        "Encoder layer {layer}, head {head} (both counted from 0)",
+        "编码器第 {layer} 层，第 {head} 头（都从 0 数起）",
+    ),
     "it-how": (
         "This head was chosen, among all heads, as the one that best tells the noun from its "
         "rival on {n} validation sentences, where the noun gets more weight in {valid} % "
@@ -150,11 +159,22 @@ PROSE: dict[str, tuple[str, str]] = {
 }
 
 
+def name_pair(pair: str) -> tuple[str, str]:
+    """``zh-en`` as people call it, in both languages; what is no pair keeps its name."""
+    source, _, target = pair.partition("-")
+    if source not in LANGUAGES or target not in LANGUAGES:
+        return pair, pair
+    (english, chinese), (to_english, to_chinese) = LANGUAGES[source], LANGUAGES[target]
+    return f"{english} to {to_english}", f"{chinese}到{to_chinese}"
+
+
 def say(name: str, **values: object) -> str:
-    """A sentence in both languages; the page shows one of them."""
-    safe = {key: escape(str(value)) for key, value in values.items()}
-    english, chinese = (text.format(**safe) for text in PROSE[name])
-    return _marked(english, chinese)
+    """A sentence in both languages, of which the page shows one; a value may be one for each."""
+    said = []
+    for i, text in enumerate(PROSE[name]):
+        own = {key: one[i] if isinstance(one, tuple) else one for key, one in values.items()}
+        said.append(text.format(**{key: escape(str(one)) for key, one in own.items()}))
+    return _marked(*said)
 
 
 def both(english: str, chinese: str) -> str:

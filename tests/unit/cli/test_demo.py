@@ -1,15 +1,20 @@
 """Parts of the demo: pronouns, words against tokens, shades."""
 
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 from regard.cli.demo.pronouns import last_pronoun, rivals, score_pronouns
+from regard.cli.demo.saving import Folder, pronoun_pictures
 from regard.cli.demo.shades import matrix, shade
 from regard.cli.demo.units import read_units
 from regard.corpora import open_corpus
 from regard.corpora.phrasebook import lecture_examples
+from regard.errors import UsageError
+from regard.inspection.antecedents import HeadScore
 from regard.inspection.looking import Looking
+from regard.inspection.report import Contents, PronounLook, SplitScore, Trained
 from regard.text import Characters, Piece, Words
 
 
@@ -123,3 +128,61 @@ def test_a_matrix_counts_wide_characters() -> None:
 def test_a_matrix_narrows_its_columns() -> None:
     looking = Looking(("a",), ("remarkable", "extraordinary"), ((0.5, 0.5),))
     assert max(line.cell_len for line in matrix(looking, 16)) <= 16
+
+
+def contents(*ends: str) -> Contents:
+    """What a demo found that drew one pronoun for each end of the sentence."""
+    looking = Looking(
+        ("it", "is"), ("a", "b", "c"), ((0.1, 0.2, 0.7), (1.0, 0.0, 0.0)), ((0, 2),), 0
+    )
+    sentence = "The animal didn't cross the street because it was too"
+    looks = (
+        PronounLook("它", f"它太{end}了", f"{sentence} {end}.", "", looking, looking, looking)
+        for end in ends
+    )
+    return Contents(
+        title="zh-en",
+        trained=Trained("c", "r", "f", 9, 1, 2, 3, 4, 5.0, None, (), ()),
+        scores=(SplitScore("test", 1, 2.0, 3.0, 0.5, "s"),),
+        pronouns=None,
+        sentences=(),
+        alignment=looking,
+        alignment_layer=2,
+        looks=tuple(looks),
+        valid_head=HeadScore(1, 3, 0.25, 0.75, 0.5, 9),
+        test_head=None,
+        needs_antecedent=False,
+        commands=(),
+    )
+
+
+def test_pictures_say_which_sentence_and_which_head() -> None:
+    pictures = pronoun_pictures(contents("tired", "wide"))
+    title, panels = pictures["it"]
+    assert title == "Encoder layer 1, head 3 (counted from 0)"
+    assert [name for name, _ in panels] == ["它太tired了", "它太wide了"]
+    title, panels = pictures["it-translated"]
+    assert title == "Decoder layer 2 (counted from 0), mean of its heads"
+    assert [name for name, _ in panels] == [
+        "The animal didn't cross the street\nbecause it was too tired.",
+        "The animal didn't cross the street\nbecause it was too wide.",
+    ]
+    assert pronoun_pictures(contents()) == {}
+
+
+def test_the_folder_of_pictures_is_made_with_the_first(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "demo" / "zh-en")
+    folder.create()
+    assert list(folder.path.iterdir()) == []
+    folder.save(contents())
+    assert {path.name for path in folder.pictures.iterdir()} == {"alignment.svg", "alignment.png"}
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError) as refused:
+        Folder(tmp_path / "file" / "zh-en").create()
+    assert str(refused.value) == (
+        f"the demo cannot write to {tmp_path / 'file' / 'zh-en'}: Not a directory; choose another "
+        "--out"
+    )

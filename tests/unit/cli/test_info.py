@@ -1,6 +1,30 @@
 """The curve of a run in one line."""
 
-from regard.cli.info import _bytes, sparkline
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from regard.checkpoint import load
+from regard.cli.info import _bytes, _what, gather, sparkline
+from regard.text.tokenizer import Kind
+
+MODEL = Path(__file__).parents[2] / "fixtures" / "model-format-1"
+READS = {
+    "sentencepiece": "16 tokens (pieces of words)",
+    "characters": "16 tokens (single characters)",
+    "words": "16 tokens (whole words)",
+}
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize(
+    ("is_joint", "sides"), [(True, " for both sides"), (False, " in the source, 20 in the target")]
+)
+def test_a_vocabulary_of_each_kind_reads_well(kind: str, is_joint: bool, sides: str) -> None:
+    facts: dict[str, Any] = gather(load(MODEL), [])
+    facts["vocabulary"] = {"kind": kind, "source": 16, "target": 20, "is_joint": is_joint}
+    assert dict(_what(facts))["vocabulary"] == READS[kind] + sides
 
 
 def test_a_curve_goes_from_its_highest_to_its_lowest() -> None:

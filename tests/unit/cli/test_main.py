@@ -58,6 +58,24 @@ class TestRefusals:
         raising(monkeypatch, OSError(28, "No space left on device", "x.png"))
         assert leave(capsys, "fail") == (2, "", "regard: No space left on device: x.png\n")
 
+    @pytest.mark.parametrize(
+        ("said", "printed"),
+        [
+            ("7 is not even. Choose 8.", "7 is not even. Choose 8"),
+            ("choose 3, 5, 7, ...", "choose 3, 5, 7, ..."),
+            ("Is a directory: .", "Is a directory: ."),
+        ],
+    )
+    def test_end_without_a_full_stop(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        said: str,
+        printed: str,
+    ) -> None:
+        raising(monkeypatch, SizeError(said))
+        assert leave(capsys, "fail") == (2, "", f"regard: {printed}\n")
+
     def test_show_where_they_came_from_when_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         raising(monkeypatch, SizeError("7 is not even"))
         with pytest.raises(SizeError, match="7 is not even"):
@@ -92,7 +110,7 @@ class TestRefusals:
     ) -> None:
         code, out, err = leave(capsys, "--traceback")
         assert (code, out) == (2, "")
-        assert err == "regard: Missing command. (see regard --help)\n"
+        assert err == "regard: Missing command (see regard --help)\n"
 
 
 class TestInterruption:

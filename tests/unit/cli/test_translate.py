@@ -82,6 +82,44 @@ class TestModelFolders:
         assert f"{copy} was made by a newer Regard (format 99" in done.stderr
 
 
+class TestUnknownWords:
+    def test_are_counted_and_said_once_at_the_end(self, translate: Translate) -> None:
+        given = "the dog sleeps\na zebra runs\n\nthe yak, a zebra\n"
+        done = translate(given=given)
+        assert done.returncode == 0
+        assert done.stdout.count("\n") == 4
+        assert done.stderr == (
+            "regard: 4 words in 2 lines are not in the vocabulary (first: 'zebra', line 2): they "
+            "were read as unknown\n"
+        )
+        records = [
+            json.loads(line) for line in translate("--json", given=given).stdout.split("\n")[:-1]
+        ]
+        unknown = [record.get("source_words_unknown") for record in records]
+        assert unknown == [None, ["zebra"], None, ["yak", ",", "zebra"]]
+
+    def test_one_is_one(self, translate: Translate) -> None:
+        assert translate(given="the dog\n\na zebra\n").stderr == (
+            "regard: 1 word is not in the vocabulary ('zebra', line 3): it was read as unknown\n"
+        )
+
+    def test_that_are_cut_off_were_not_read(self, translate: Translate) -> None:
+        done = translate("--max-tokens", 2, given="the dog zebra\nyak yak\n")
+        assert done.stderr == (
+            "regard: line 1 is too long: its last 1 tokens were left out (--max-tokens allows "
+            "more)\n"
+            "regard: 2 words in 1 line are not in the vocabulary (first: 'yak', line 2): they were "
+            "read as unknown\n"
+        )
+
+    def test_are_told_before_a_fault(self, translate: Translate) -> None:
+        done = translate(given=b"a zebra\n\xff\n")
+        assert done.returncode == 2
+        first, second = done.stderr.splitlines()
+        assert "'zebra', line 1" in first
+        assert "line 2: byte 1 of the line (0xFF) is not UTF-8" in second
+
+
 class TestOptions:
     def test_n_best_lines_of_an_input_come_together(self, translate: Translate) -> None:
         done = translate("--n-best", 3, given="the dog sleeps\n\na cat runs\n")
@@ -165,7 +203,7 @@ class TestOptions:
         assert done.returncode == 2
         assert done.stderr == (
             f"regard: {tmp_path / 'must'}, line 1: 'katze' is no list of words. Each line is JSON, "
-            'for example ["machine learning", "attention"], or empty.\n'
+            'for example ["machine learning", "attention"], or empty\n'
         )
 
     def test_samples_differ_by_seed_alone(self, translate: Translate) -> None:
@@ -193,6 +231,75 @@ class TestOptions:
         assert done.stderr == (
             "regard: words that must be there are searched for, not drawn: leave out sampling\n"
         )
+
+    @pytest.mark.parametrize("phrase", ["", "  "])
+    def test_an_empty_phrase_is_not_the_vocabularys_fault(
+        self, translate: Translate, phrase: str
+    ) -> None:
+        done = translate("--must", phrase)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            "regard: an empty phrase cannot be asked for: say which words the translation must "
+            "contain\n"
+        )
+
+    @pytest.mark.parametrize("drawing", [["--sample"], ["--temperature", "2"], ["--top-k", "3"]])
+    def test_a_beam_is_not_drawn_from(self, translate: Translate, drawing: list[str]) -> None:
+        done = translate(*drawing, "--beam", 5)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            "regard: --beam searches for the best, and --sample, --temperature, --top-k and "
+            "--top-p draw by chance: give one or the other\n"
+        )
+
+    @pytest.mark.parametrize("value", ["0", "x", "-3"])
+    def test_an_impossible_beam_is_called_by_its_name(
+        self, translate: Translate, value: str
+    ) -> None:
+        done = translate("--beam", value)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("regard: Invalid value for '--beam': ")
+        assert done.stderr.endswith(" (see regard translate --help)\n")
+        assert done.stderr.count("\n") == 1
+
+    @pytest.mark.parametrize(
+        ("place", "why"),
+        [("none/out", "No such file or directory"), ("given/out", "Not a directory")],
+    )
+    def test_a_file_that_cannot_be_written(
+        self, translate: Translate, tmp_path: Path, place: str, why: str
+    ) -> None:
+        done = translate("--out", tmp_path / place)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"regard: --out {tmp_path / place} cannot be written: {why}; choose a file in a folder "
+            "that is there and may be written to\n"
+        )
+
+    def test_a_file_keeps_what_stands_before_invalid_bytes(
+        self, translate: Translate, tmp_path: Path
+    ) -> None:
+        good = translate(given="the dog sleeps\na cat runs\n").stdout
+        done = translate("--out", tmp_path / "out", given=b"the dog sleeps\na cat runs\n\xff\na\n")
+        assert done.returncode == 2
+        assert (tmp_path / "out").read_text(encoding="utf-8") == good
+
+    @pytest.mark.parametrize(
+        ("options", "line"),
+        [
+            ((), ""),
+            (("--scores",), " ||| "),
+            (("--alignments",), " ||| "),
+            (("--alignments", "--scores"), " |||  ||| "),
+            (("--n-best", 2, "--scores"), "1\t0.0000\t ||| "),
+        ],
+    )
+    def test_the_fields_of_an_empty_line_stay_in_place(
+        self, translate: Translate, options: tuple[object, ...], line: str
+    ) -> None:
+        empty, full = translate(*options, given="\n").stdout, translate(*options).stdout
+        assert empty == f"{line}\n"
+        assert len(empty[:-1].split(" ||| ")) == len(full.splitlines()[0].split(" ||| "))
 
     def test_a_file_is_not_written_over_while_it_is_read(
         self, translate: Translate, tmp_path: Path

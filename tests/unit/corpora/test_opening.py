@@ -74,7 +74,10 @@ def test_a_name_says_corpus_pair_split_and_size(text: str, extract: Extract) -> 
     ("text", "sentence"),
     [
         ("date", "there is no corpus 'date'; did you mean dates?"),
-        ("poems:en-fr", "there is no corpus 'poems'; choose phrasebook, dates, counting."),
+        (
+            "poems:en-fr",
+            "there is no corpus 'poems'; choose phrasebook, dates, copy, reverse, sort, counting.",
+        ),
         (
             "counting",
             "the corpus counting needs a pair of languages: aa-bb, cc-aa (as counting:aa-bb).",

@@ -1,6 +1,7 @@
 """Greedy and beam search over a model whose every probability is written down."""
 
 import math
+import threading
 from typing import Any
 
 import pytest
@@ -13,10 +14,13 @@ from regard.decoding import (
     Limits,
     Sampling,
     Search,
+    SourceLine,
     beam_search,
     greedy,
     sample,
+    search_many,
 )
+from regard.decoding.constrained import constrained_search
 from regard.errors import UsageError
 
 PAD, BOS, EOS, A, B = 0, 2, 3, 4, 5
@@ -96,6 +100,57 @@ def test_the_penalty(n: int, alpha: float, penalty: str, divisor: float) -> None
 def test_limits(n: int, longest: int) -> None:
     assert Limits(factor=1.5, extra=3, most=8).longest(n) == longest
     assert Limits(factor=0.0, extra=0).longest(n) == 1  # <EOS> must have room
+
+
+@pytest.mark.parametrize(
+    ("must", "written"),
+    [
+        ([(A, B), (A, A)], (A, A, B)),  # (A, A) comes first although it is asked for second
+        ([(A, A), (A, B)], (A, A, B)),
+        ([(A, A, B)], (A, A, A, B)),  # begun anew within itself
+        ([(A,), (A, B)], (A, B)),  # one holds the other
+    ],
+)
+def test_phrases_are_seen_wherever_they_stand(
+    must: list[tuple[int, ...]], written: tuple[int, ...]
+) -> None:
+    """A model that can write one thing alone: what it holds is found, and nothing is added."""
+    chain = {
+        written[:i]: (0.0, float(token == A), float(token == B)) for i, token in enumerate(written)
+    }
+    line = SourceLine((A, EOS), must=tuple((phrase,) for phrase in must))
+    (best,) = constrained_search(Trie(chain), SOURCE, Search(4), line)
+    assert found([best]) == [(written, 1.0)]
+
+
+class Waiting(Trie):
+    """A model that goes on only when someone has asked whether to stop."""
+
+    def __init__(self) -> None:
+        super().__init__(TRIE)
+        self.is_asked = threading.Event()
+        self.n_started = 0
+
+    def start(self, source: Tensor) -> list[tuple[int, ...]]:
+        self.n_started += 1
+        assert self.is_asked.wait(20)
+        return super().start(source)
+
+    def should_stop(self) -> bool:
+        self.is_asked.set()
+        return True
+
+
+def test_many_sources_can_be_left_in_the_middle() -> None:
+    """What is being searched for is waited for, and nothing else is begun."""
+    model = Waiting()
+    lines = [SourceLine((A, EOS))] * 40
+    found = search_many(
+        [model], lines, Search(1), n_workers=2, batch_rows=4, should_stop=model.should_stop
+    )
+    assert list(found) == []
+    assert model.n_started <= 3
+    assert len(list(search_many([Trie(TRIE)], lines, Search(1), n_workers=2, batch_rows=4))) == 40
 
 
 def test_no_more_hypotheses_than_there_are() -> None:

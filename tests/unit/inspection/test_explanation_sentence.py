@@ -9,7 +9,7 @@ from regard.errors import UsageError
 from regard.inspection import Recording, record
 from regard.inspection.explanation import Explanation, explain_sentence
 from regard.models import build
-from regard.recipes import ModelSection
+from regard.recipes import TransformerSection
 
 TOKENS = ("这", "只", "动", "物", "</s>")
 N_LAYERS, N_HEADS, WIDTH = 2, 3, 12
@@ -18,7 +18,7 @@ N_LAYERS, N_HEADS, WIDTH = 2, 3, 12
 @pytest.fixture(scope="module", params=["post", "pre"])
 def heard(request: pytest.FixtureRequest) -> Recording:
     torch.manual_seed(7)
-    section = ModelSection(
+    section = TransformerSection(
         d_model=WIDTH, n_heads=N_HEADS, n_layers=N_LAYERS, d_feedforward=20, norm=request.param
     )
     model = build(section, 9, 9).eval()
@@ -61,7 +61,7 @@ def test_the_parts_belong_together(heard: Recording) -> None:
 
 
 def _listened(**sizes: Any) -> Recording:
-    section = ModelSection(d_model=6, n_heads=3, n_layers=2, d_feedforward=10, **sizes)
+    section = TransformerSection(d_model=6, n_heads=3, n_layers=2, d_feedforward=10, **sizes)
     with torch.no_grad(), record(model := build(section, 9, 9).eval(), "encoder.*") as recording:
         model.start(torch.tensor([[4, 5, 6, 7, 3]]))
     return recording

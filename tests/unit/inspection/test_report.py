@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from regard.corpora import CORPORA
 from regard.inspection.antecedents import HeadScore
 from regard.inspection.looking import Looking
 from regard.inspection.report import (
@@ -18,7 +19,7 @@ from regard.inspection.report import (
     Trained,
     write_page,
 )
-from regard.inspection.report.prose import PROSE
+from regard.inspection.report.prose import PROSE, name_pair
 
 EVIL = '<script>alert("1")</script>&\''
 LOOKING = Looking((EVIL, "it"), ("a", EVIL, "b"), ((0.2, 0.8, 0.0), (0.0, 0.3, 0.7)), ((1, 2),), 1)
@@ -86,6 +87,31 @@ def test_the_page_is_whole(page: Reader) -> None:
 def test_what_was_given_is_text(page: Reader) -> None:
     assert page.tags.count("script") == 1  # the page's own
     assert page.text[None].count(EVIL) >= 10
+
+
+@pytest.mark.parametrize(
+    ("title", "english", "chinese"),
+    [
+        ("zh-en", "Chinese to English", "中文到英文"),
+        ("en-fr", "English to French", "英文到法文"),
+        ("dates", "dates", "dates"),
+    ],
+)
+def test_languages_are_called_by_their_names(title: str, english: str, chinese: str) -> None:
+    written = write_page(replace(CONTENTS, title=title))
+    assert f"<title>Regard: {english}</title>" in written
+    assert f">A translator, {english}</span>" in written
+    assert f">一个翻译模型：{chinese}</span></h1>" in written
+
+
+def test_every_pair_of_the_phrasebook_has_a_name() -> None:
+    for pair in CORPORA["phrasebook"].pairs:
+        assert all("-" not in name for name in name_pair(pair)), pair
+
+
+def test_layers_and_heads_are_counted_from_0(page: Reader) -> None:
+    assert "Encoder layer 1, head 2 (both counted from 0)" in page.text["en"]
+    assert "编码器第 1 层，第 2 头（都从 0 数起）" in page.text["zh-Hans"]
 
 
 def test_nothing_is_fetched() -> None:

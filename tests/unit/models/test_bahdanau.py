@@ -8,6 +8,7 @@ from regard.errors import SizeError, UsageError
 from regard.inspection.recording import record
 from regard.models.bahdanau import Bahdanau
 from regard.models.recurrent import RecurrentSizes
+from regard.models.source_attention import Bridged
 
 SOURCE, TARGET = torch.tensor([[5, 6, 7, 8, 3]]), torch.tensor([[2, 5, 6]])
 WORD, HIDDEN = 6, 7
@@ -58,9 +59,32 @@ def test_the_papers_equations_by_hand(readout: str) -> None:
 
 
 @pytest.mark.parametrize("score", ["dot", "scaled-dot", "content"])
-def test_scores_that_need_equal_widths_are_refused(score: str) -> None:
-    with pytest.raises(SizeError, match="widths must be equal, not 7 and 14: choose general or"):
-        build(score=score)
+def test_scores_that_compare_like_with_like_get_a_bridge(score: str) -> None:
+    """The encoder's states are twice as wide as the decoder's: a matrix brings them together."""
+    model = build(score=score)
+    attention = model.decoder.attention
+    assert isinstance(attention.score, Bridged)
+    with record(model, "decoder.attention.scores") as recording:
+        model.hidden(SOURCE, TARGET)
+    scores = recording.all("decoder.attention.scores")[0][:, 0, 0]
+    begun = model.start(SOURCE)
+    keys = model.encoder(SOURCE).outputs @ attention.score.bridge.weight.T
+    products = (keys * begun.state[:, None]).sum(-1)
+    lengths = keys.norm(dim=-1) * begun.state.norm(dim=-1)[:, None]
+    expected = {"dot": products, "scaled-dot": products / 7**0.5, "content": products / lengths}
+    torch.testing.assert_close(scores, expected[score].detach())
+
+
+@pytest.mark.parametrize("normaliser", ["soft", "hard", "local-m", "local-p"])
+def test_every_normaliser_serves(normaliser: str) -> None:
+    model = build(normaliser=normaliser, reach=2 if "local" in normaliser else None)
+    with record(model, "decoder.attention.weights") as recording:
+        model.hidden(SOURCE, TARGET)
+    weights = torch.cat(recording.all("decoder.attention.weights"), -2)
+    assert weights.shape == (*SOURCE.shape[:1], 1, TARGET.shape[1], SOURCE.shape[1])
+    if normaliser == "hard":
+        assert set(weights.unique().tolist()) == {0.0, 1.0}
+    assert (model.expected is not None) == (normaliser == "hard")
 
 
 def test_unknown_scores_are_refused() -> None:

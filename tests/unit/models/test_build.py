@@ -5,13 +5,13 @@ import torch
 
 from regard.errors import RecipeError
 from regard.models import Transformer, build
-from regard.recipes.schema import ModelSection
+from regard.recipes.schema import TransformerSection
 
-SMALL = ModelSection(d_model=12, n_heads=3, d_feedforward=16, n_layers=2, dropout=0.2)
+SMALL = TransformerSection(d_model=12, n_heads=3, d_feedforward=16, n_layers=2, dropout=0.2)
 
 
-def with_changes(**changes: object) -> ModelSection:
-    return ModelSection.model_validate(SMALL.model_dump() | changes)
+def with_changes(**changes: object) -> TransformerSection:
+    return TransformerSection.model_validate(SMALL.model_dump() | changes)
 
 
 def test_sizes_are_those_of_the_recipe() -> None:

@@ -230,7 +230,6 @@ def test_dropout_acts_while_training_only_and_freezing_ends_training() -> None:
     model.freeze()
     assert torch.equal(model(SOURCE, TARGET), model(SOURCE, TARGET))
     assert not any(parameter.requires_grad for parameter in model.parameters())
-    assert not model.is_packable
     names = {name for name, _ in model.named_parameters(remove_duplicate=False)}
     assert set(model.state_dict()) == names
 

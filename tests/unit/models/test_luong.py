@@ -78,7 +78,7 @@ class TestLocal:
     def test_hard_tells_how_probable_its_choice_was(self, feeds_input: bool) -> None:
         model = build(normaliser="hard", feeds_input=feeds_input)
         with record(model, "decoder.attention.*") as recording:
-            _, log_probability = model.hidden_and_choices(SOURCE[:1], TARGET[:1])
+            log_probability = model.hidden_and_choices(SOURCE[:1], TARGET[:1]).log_probability
         scores = torch.cat(recording.all("decoder.attention.scores"), -2)[:, 0]
         chosen = torch.cat(recording.all(WEIGHTS), -2)[:, 0]
         assert log_probability is not None

@@ -5,14 +5,15 @@ from collections.abc import Callable
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
+from regard.data import Batch
 from regard.decoding import greedy
 from regard.models.bahdanau import Bahdanau
 from regard.models.luong import Luong
 from regard.models.recurrent import RecurrentSizes
 from regard.models.sutskever import Sutskever
 from regard.special import BOS, EOS, PAD
+from regard.training.tasks import translation
 
 FIRST, N_TOKENS = 4, 12
 Translator = Sutskever | Bahdanau | Luong
@@ -39,10 +40,9 @@ def train(model: Translator, n_steps: int, *, is_copy: bool) -> float:
     )
     for _ in range(n_steps):
         source, target = examples(64, generator, is_copy=is_copy)
-        logits = model(source, target[:, :-1]).flatten(0, 1)
-        loss = F.cross_entropy(logits, target[:, 1:].flatten(), ignore_index=PAD)
+        loss, n_words = translation(model, Batch(source, target), 0.0)
         optimiser.zero_grad()
-        loss.backward()
+        (loss / n_words).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         schedule.step()
@@ -66,6 +66,8 @@ SYSTEMS: dict[str, tuple[Callable[[], Translator], int]] = {
     "luong": (lambda: Luong(N_TOKENS, N_TOKENS, SMALL), 200),
     "luong unfed": (lambda: Luong(N_TOKENS, N_TOKENS, SMALL, feeds_input=False), 200),
     "luong local-p": (lambda: Luong(N_TOKENS, N_TOKENS, SMALL, normaliser="local-p", reach=2), 200),
+    "luong hard": (lambda: Luong(N_TOKENS, N_TOKENS, SMALL, normaliser="hard"), 600),
+    "bahdanau hard": (lambda: Bahdanau(N_TOKENS, N_TOKENS, SMALL, normaliser="hard"), 600),
 }
 
 

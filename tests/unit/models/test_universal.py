@@ -348,7 +348,6 @@ def test_freezing_ends_training_and_changes_no_number(depth: Depth) -> None:
     torch.testing.assert_close(model.step(model.start(SOURCE), TARGET[:, 0])[0], plain)
     assert torch.equal(model(SOURCE, TARGET), model(SOURCE, TARGET))
     assert not any(parameter.requires_grad for parameter in model.parameters())
-    assert not model.is_packable
     names = {name for name, _ in model.named_parameters(remove_duplicate=False)}
     assert set(model.state_dict()) == names
 

@@ -156,7 +156,78 @@ def test_several_mistakes_are_counted() -> None:
         "model.n_layers = 0 is not possible: give a whole number of at least 1 (and 2 more)"
     )
     sentence = refusal("transformer-tiny", "model.zz=0", "training.zz=1")
-    assert sentence.endswith("embedding_dropout (and 1 more)")
+    assert sentence.endswith("max_length (and 1 more)")
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "sentence"),
+    [
+        (
+            "luong",
+            ["model.normaliser=local-p"],
+            "model: normaliser = local-p looks at a window: say how many places it reaches to each "
+            "side, as reach = 10",
+        ),
+        (
+            "bahdanau",
+            ["model.reach=4"],
+            "model: reach = 4 is for a window, and normaliser = soft looks everywhere: choose "
+            "local-m or local-p, or leave reach out",
+        ),
+        (
+            "bahdanau",
+            ["model.score=cosine"],
+            "model.score = 'cosine' is not possible: give 'dot', 'scaled-dot', 'additive', "
+            "'general', 'concatenating', 'perceptron', 'content' or 'location'",
+        ),
+        (
+            "luong",
+            ["model.tie=two-way"],
+            "model: tie = two-way makes the output compare with embeddings, which are 256 wide, "
+            'and d_hidden = 512: make them equal, or set tie = "none"',
+        ),
+        (
+            "universal",
+            ["model.n_steps=1"],
+            "model: is_adaptive = true has nothing to decide in 1 step: allow 2 or more in n_steps "
+            "and n_decoder_steps, or set is_adaptive = false",
+        ),
+        (
+            "universal",
+            ["model.n_heads=3"],
+            "model: d_model = 256 cannot be divided among n_heads = 3: choose a width that is a "
+            "multiple of the number of heads",
+        ),
+        (
+            "convolutional",
+            ["model.kernel_width=4"],
+            "model: kernel_width = 4 has no middle, and as many words before as after are seen: "
+            "choose 3, 5, 7, ...",
+        ),
+        (
+            "sutskever",
+            ["model.score=dot"],
+            "there is no model.score in a model of kind sutskever, which has kind, tie, dropout, "
+            "d_embedding, d_hidden, n_layers, cell, reverses_source",
+        ),
+        (
+            "sutskever",
+            ["model.kind=rnn"],
+            "model.kind = 'rnn' is not possible: give 'transformer', 'universal', 'sutskever', "
+            "'bahdanau', 'luong' or 'convolutional'",
+        ),
+        (
+            "bahdanau",
+            ["training.compile=true"],
+            "training.compile = true is made for model.kind = transformer, not bahdanau: leave "
+            "it out",
+        ),
+    ],
+)
+def test_what_cannot_be_built_is_refused_when_it_is_read(
+    name: str, changes: list[str], sentence: str
+) -> None:
+    assert refusal(name, *changes) == sentence
 
 
 @pytest.mark.parametrize(
@@ -194,8 +265,9 @@ def test_what_is_given_by_hand_is_not_blamed_on_the_file(file: Path) -> None:
 
 def test_unknown_presets_and_files(tmp_path: Path) -> None:
     everything = (
-        "presets are dates, phrasebook, transformer-base, transformer-big, transformer-small, "
-        "transformer-tiny; a recipe of your own is a file whose name ends in .toml"
+        "presets are bahdanau, convolutional, dates, luong, phrasebook, sutskever, "
+        "transformer-base, transformer-big, transformer-small, transformer-tiny, universal; "
+        "a recipe of your own is a file whose name ends in .toml"
     )
     assert refusal("transformer-smal") == (
         f"there is no preset 'transformer-smal'; did you mean transformer-small? The {everything}"
@@ -220,7 +292,8 @@ def test_a_file_in_another_encoding(file: Path) -> None:
 def test_presets_come_in_the_order_of_their_size() -> None:
     names = [recipe.name for recipe in presets()]
     sizes = [f"transformer-{size}" for size in ("tiny", "small", "base", "big")]
-    assert names == [*sizes, "dates", "phrasebook"]
+    family = ["universal", "sutskever", "bahdanau", "luong", "convolutional"]
+    assert names == [*sizes, *family, "dates", "phrasebook"]
     assert sorted(names) == list(preset_names())
     assert all(recipe.purpose for recipe in presets())
 

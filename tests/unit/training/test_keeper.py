@@ -98,7 +98,9 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
         )
     with pytest.raises(ModelFolderError) as impossible:
         keep(tmp_path / "file" / "run").claim(RECIPE)
-    assert str(impossible.value) == f"{tmp_path / 'file' / 'run'} cannot be made: Not a directory"
+    assert str(impossible.value) == (
+        f"{tmp_path / 'file' / 'run'} cannot be made: Not a directory; choose another --out"
+    )
 
 
 def test_what_never_began_leaves_nothing(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,8 @@ def make(
 
 
 def stopping_after(n: int) -> Callable[[], bool]:
-    asked = iter(range(1, 1000))
+    """The n-th question is answered with yes, and all after it: by updates and validations."""
+    asked = count(1)
     return lambda: next(asked) >= n
 
 
@@ -266,11 +268,11 @@ def test_one_checkpoint_is_no_average() -> None:
 
 
 @pytest.mark.parametrize("ema", [None, 0.8])
-@pytest.mark.parametrize("stops", [[1], [3], [2, 1, 1]])
+@pytest.mark.parametrize("stops", [[1], [3], [2, 1, 1], [4], [5], [6, 3], [9], [11]])
 def test_a_run_that_was_stopped_ends_as_one_that_was_not(
     ema: float | None, stops: list[int]
 ) -> None:
-    """Bit for bit, with dropout; a stop is never where a save was planned."""
+    """Bit for bit, with dropout; a stop is within an update, a validation or the last choice."""
     changes = {"ema": ema, "save_every": 100}
     whole, parts = Memory(), Memory()
     reference = make(whole, **changes)
@@ -281,7 +283,7 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(
         assert isinstance(last, Finished)
         assert (last.reason, last.chosen) == ("interrupted", "")
         assert isinstance(events[-2], Saved)
-        assert parts.planned[-1] is False
+        assert parts.planned[-1] is (last.update == 6)  # where the run is over anyway
     final = make(parts, **changes)
     list(train(final))
     assert same(copied(reference.model), copied(final.model))
@@ -291,6 +293,90 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(
     one, other = whole.saved[-1], parts.saved[-1]
     assert same(one[2], other[2])
     assert replace(one[0], seconds=0.0) == replace(other[0], seconds=0.0)
+
+
+class Interrupted(Validation):
+    """In its middle a stop is asked for."""
+
+    asked: bool = False
+
+    def _outputs(self, model: Any, should_stop: Callable[[], bool]) -> list[str]:
+        object.__setattr__(self, "asked", True)
+        return super()._outputs(model, should_stop)
+
+
+@pytest.mark.parametrize("ema", [None, 0.8])
+@pytest.mark.parametrize(("validate_every", "stopped_at"), [(3, 3), (100, 6)])
+def test_a_validation_that_is_broken_off_is_done_again(
+    ema: float | None, validate_every: int, stopped_at: int
+) -> None:
+    changes = {"ema": ema, "validate_every": validate_every, "save_every": 3}
+    whole, parts = Memory(), Memory()
+    reference = list(train(make(whole, **changes)))
+    known = held_out()
+    broken = Interrupted(known.corpus, known.references, known.tokenizer)
+    first = replace(make(parts, **changes), validation=broken, should_stop=lambda: broken.asked)
+    events = list(train(first))
+    assert [type(event).__name__ for event in events[-2:]] == ["Saved", "Finished"]
+    assert isinstance(events[-1], Finished)
+    assert (events[-1].update, events[-1].reason) == (stopped_at, "interrupted")
+    assert not any(isinstance(event, Validated) for event in events)
+    assert parts.best is None
+    assert parts.saved[-1][0].owes_validation
+    assert first.model.training
+    rest = list(train(make(parts, **changes)))
+    assert isinstance(rest[0], Validated)
+    assert [
+        replace(one, seconds=0.0) for one in (*events, *rest) if isinstance(one, Validated)
+    ] == [replace(one, seconds=0.0) for one in reference if isinstance(one, Validated)]
+    assert [(type(one), one.update) for one in rest[-3:]] == [
+        (type(one), one.update) for one in reference[-3:]
+    ]
+    assert parts.planned[-1]
+    assert whole.best is not None
+    assert parts.best is not None
+    assert same(whole.best, parts.best)
+    assert same(whole.saved[-1][1], parts.saved[-1][1])
+    assert replace(whole.saved[-1][0], seconds=0.0) == replace(parts.saved[-1][0], seconds=0.0)
+
+
+def test_a_broken_off_validation_is_kept_in_a_folder_too(tmp_path: Path) -> None:
+    """The checkpoint of that update is written again when it has been measured."""
+    known, changes = held_out(), {"save_every": 3, "average_last": 2}
+    broken = Interrupted(known.corpus, known.references, known.tokenizer)
+    keepers = [FolderKeeper(tmp_path / name, Ranks(), 2) for name in ("whole", "parts")]
+    list(train(make(keepers[0], **changes)))
+    first = make(keepers[1], **changes)
+    list(train(replace(first, validation=broken, should_stop=lambda: broken.asked)))
+    latest = keepers[1].checkpoints.latest()
+    assert latest is not None
+    assert latest.step == 3
+    assert latest.state()["progress"]["owes_validation"]
+    list(train(make(keepers[1], **changes)))
+    for there, here in zip(*(keeper.checkpoints.all() for keeper in keepers), strict=True):
+        assert there.step == here.step
+        progress, again = (one.state()["progress"] for one in (there, here))
+        assert progress | {"seconds": 0} == again | {"seconds": 0}
+    weights = [(keeper.folder / "weights.safetensors").read_bytes() for keeper in keepers]
+    assert weights[0] == weights[1]
+
+
+def test_a_stop_while_the_weights_are_chosen() -> None:
+    """All is saved by then; the continued run chooses, and does nothing else."""
+    keeper = Memory(n_average=2, average=copied(make().model))
+    changes = {"average_last": 2, "decodes_at_validation": False}
+    events: list[Any] = []
+
+    def is_saved() -> bool:
+        return any(isinstance(event, Saved) and event.update == 6 for event in events)
+
+    for event in train(replace(make(keeper, **changes), should_stop=is_saved)):
+        events.append(event)  # looked at while more come
+    assert isinstance(events[-1], Finished)
+    assert (events[-1].reason, events[-1].chosen) == ("interrupted", "")
+    (last,) = train(make(keeper, **changes))
+    assert isinstance(last, Finished)
+    assert (last.reason, last.chosen) == ("all updates done", "best validated")
 
 
 def test_noise_is_new_for_every_update_process_and_seed() -> None:

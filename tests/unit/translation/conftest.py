@@ -8,7 +8,7 @@ import torch
 
 from regard.checkpoint import save
 from regard.models import build
-from regard.recipes import ModelSection, Recipe
+from regard.recipes import Recipe, TransformerSection
 from regard.text import Characters, Tokenizer, Words
 
 WORDS = ["ein", "Hund", "sieht", "eine", "Katze", "im", "Haus", "机", "器", "."]
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Folder:
     ) -> Path:
         words = tokenizer or Words(WORDS)
         sizes = {"d_model": 12, "n_heads": 3, "d_feedforward": 20, "n_layers": 2, "dropout": 0.0}
-        section = ModelSection(**{**sizes, "n_decoder_layers": 3, **changes})  # type: ignore[arg-type]
+        section = TransformerSection(**{**sizes, "n_decoder_layers": 3, **changes})  # type: ignore[arg-type]
         torch.manual_seed(seed)
         model = build(section, len(words), len(words))
         with torch.no_grad():  # far from uniform, so that outputs differ

@@ -3,10 +3,11 @@
 import pytest
 import torch
 
+from regard.errors import UsageError
 from regard.inspection.recording import record
 from regard.text import Characters
 from regard.translation import Translator
-from regard.translation.alignment import Alignment, choose_layer
+from regard.translation.alignment import Alignment
 
 SOURCE, TARGET = "ein Hund sieht", "eine Katze im Haus ."
 
@@ -78,5 +79,11 @@ def test_what_is_beyond_the_limit_is_not_looked_at(folder) -> None:
 
 
 @pytest.mark.parametrize(("n_layers", "chosen"), [(1, 0), (2, 0), (4, 2), (6, 4)])
-def test_the_last_but_one_layer_is_chosen(n_layers: int, chosen: int) -> None:
-    assert choose_layer(n_layers) == chosen
+def test_the_last_but_one_layer_is_chosen(folder, n_layers: int, chosen: int) -> None:
+    translator = Translator.open(folder(n_decoder_layers=n_layers))
+    assert translator.align(SOURCE, TARGET).layer == chosen
+
+
+def test_a_layer_that_is_not_there_is_refused(folder) -> None:
+    with pytest.raises(UsageError, match="the decoder has no layer 3: choose 0 to 2"):
+        Translator.open(folder()).align(SOURCE, TARGET, layer=3)

@@ -1,0 +1,92 @@
+"""The measurements of `regard bench`: each reads its options, measures, and shows."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.errors import UsageError
+
+LENGTHS = "32,64,128,256,512,1024,2048,4096,8192"
+WIDTHS = "64,128,256,512,1024"
+
+app = typer.Typer(help="Measure what is said about layers.", invoke_without_command=True)
+
+
+@app.callback()
+def bench(context: typer.Context) -> None:
+    """Measure what is said about layers."""
+    # Where rich is there, typer prints the help itself and gives nothing back.
+    if context.invoked_subcommand is None and (text := context.get_help()):
+        typer.echo(text)
+
+
+@app.command()
+def complexity(
+    lengths: Annotated[str, typer.Option(help="Sequence lengths n, by commas.")] = LENGTHS,
+    widths: Annotated[str, typer.Option(help="Widths d, by commas.")] = WIDTHS,
+    reach: Annotated[
+        int, typer.Option(help="r: places a restricted attention sees on each side.")
+    ] = 16,
+    kernel: Annotated[int, typer.Option(help="k: places a convolution sees, an odd number.")] = 3,
+    rounds: Annotated[
+        int, typer.Option(help="Times each point is measured; the best counts.")
+    ] = 10,
+    minutes: Annotated[float, typer.Option(help="Leave out what would take longer.")] = 4.0,
+    json: Annotated[bool, typer.Option("--json", help="Print every number as JSON.")] = False,
+    save: Annotated[
+        Path | None, typer.Option(help="Draw time and memory over n: .png, .svg or .pdf.")
+    ] = None,
+) -> None:
+    """Table 1 of "Attention Is All You Need": four layers, stated and found."""
+    import torch
+
+    from regard.cli.bench.display import Display
+    from regard.cli.bench.picture import draw_growth
+    from regard.cli.bench.plain import print_json
+    from regard.cli.bench.table import print_table
+    from regard.complexity import Plan, Study, make_report
+    from regard.inspection.pictures import checked_path
+    from regard.kernels import keep_heap
+
+    plan = Plan(
+        lengths=numbers("--lengths", lengths),
+        widths=numbers("--widths", widths),
+        reach=reach,
+        kernel=kernel,
+        rounds=rounds,
+        minutes=minutes,
+    )
+    if save is not None:
+        checked_path(save)  # before minutes of measuring, not after
+    # More threads would help from some size on, and large tensors be mapped anew every time: both
+    # would bend the lines where they begin.
+    torch.set_num_threads(1)
+    keep_heap()
+    study = Study(plan)
+    with Display(plan) as display:
+        for progress in study.run():
+            display.show(progress)
+    report = make_report(plan, list(study.measured.values()), study.skipped)
+    if save is not None:
+        draw_growth(report, save)
+    if json:
+        print_json(report)
+    else:
+        print_table(report)
+    if save is not None:
+        typer.echo(f"The picture is in {save}.", err=True)
+
+
+def numbers(option: str, written: str) -> tuple[int, ...]:
+    """The whole numbers of a list with commas, each of them once."""
+    try:
+        found = tuple(int(part) for part in written.split(","))
+    except ValueError:
+        raise UsageError(
+            f"{option} takes whole numbers with commas between them, such as 64,128,256, "
+            f"not {written!r}"
+        ) from None
+    if min(found) < 1:
+        raise UsageError(f"{option} takes numbers from 1, not {min(found)}")
+    return tuple(sorted(set(found)))

@@ -1,0 +1,144 @@
+"""What `regard compare` says: progress while it goes, then a table to read, or JSON."""
+
+import json
+from dataclasses import asdict
+from types import TracebackType
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from regard.cli.comparison.measuring import Comparison, Contestant
+
+
+class Showing:
+    """A bar of sentences translated, or a line a model where there is no terminal."""
+
+    def __init__(self, total: int) -> None:
+        self._console = Console(stderr=True)
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        self._total, self._name = total, ""
+
+    def __enter__(self) -> "Showing":
+        if self._console.is_terminal:
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TaskProgressColumn(),
+                TimeRemainingColumn(),
+                console=self._console,
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task("", total=self._total)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance(self, name: str) -> None:
+        """One more sentence was translated by this model."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, advance=1, description=name)
+        elif name != self._name:
+            typer.echo(f"{name}: translating", err=True)
+        self._name = name
+
+
+def print_comparison(compared: Comparison, *, is_json: bool) -> None:
+    """Print the comparison, the best model marked."""
+    if is_json:
+        typer.echo(json.dumps(asdict(compared), ensure_ascii=False, indent=2))
+        return
+    width = None if Console().is_terminal else 1000
+    console = Console(highlight=False, markup=False, emoji=False, width=width)
+    tables = (_qualities(compared), _lengths(compared))
+    for table in tables:
+        with console.capture() as captured:
+            console.print(table)
+        for line in captured.get().splitlines():
+            typer.echo(line.rstrip())
+        typer.echo("")
+    for note in _notes(compared):
+        console.print(Text(note), soft_wrap=True)
+
+
+def _qualities(compared: Comparison) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table.add_column("model", no_wrap=True)
+    table.add_column("kind", no_wrap=True)
+    for head in ("parameters", "tokens seen", "BLEU", "chrF", "exact", "to the best", "p"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("trained tokens/s", justify="right", no_wrap=True)
+    table.add_column("translated sentences/s", justify="right", no_wrap=True)
+    for one in compared.contestants:
+        trained, against = one.trained, one.against_best
+        table.add_row(
+            one.name,
+            one.kind,
+            f"{one.n_parameters:,}",
+            _count(trained.tokens),
+            f"{one.bleu:.2f}",
+            f"{one.chrf:.2f}",
+            f"{100 * one.exact:.1f} %",
+            "best" if against is None else f"{against.score - against.baseline:+.2f}",
+            "" if against is None else f"{against.p:.3f}",
+            _count(trained.tokens_a_second),
+            f"{one.sentences_a_second:.1f}",
+        )
+    return table
+
+
+def _count(number: float | None) -> str:
+    return "not said" if number is None else f"{number:,.0f}"
+
+
+def _lengths(compared: Comparison) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table.add_column("BLEU by words of the source", no_wrap=True)
+    for part in compared.contestants[0].by_length:
+        table.add_column(words(part.shortest, part.longest), justify="right", no_wrap=True)
+    table.add_column("longest to shortest", justify="right", no_wrap=True)
+    for one in compared.contestants:
+        scores = [part.score for part in one.by_length]
+        table.add_row(one.name, *(f"{score:.2f}" for score in scores), _fall(one))
+    return table
+
+
+def words(shortest: int, longest: int) -> str:
+    """A range of lengths."""
+    return f"{shortest}" if shortest == longest else f"{shortest}–{longest}"
+
+
+def _fall(one: Contestant) -> str:
+    return f"{one.by_length[-1].score - one.by_length[0].score:+.2f}"
+
+
+def _notes(compared: Comparison) -> list[str]:
+    first = compared.contestants[0]
+    sizes = ", ".join(
+        f"{words(part.shortest, part.longest)}: {part.n_sentences:,}" for part in first.by_length
+    )
+    return [
+        f"{compared.n_sentences:,} sentences ({sizes}). p: how often a difference in BLEU this "
+        "large comes about by chance.",
+        "tokens/s are of each model's own training, on the machine and with the load it had then; "
+        "sentences/s of now.",
+        f"BLEU  {first.signature}",
+    ]

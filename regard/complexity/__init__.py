@@ -1,0 +1,56 @@
+"""Table 1 of "Attention Is All You Need", measured: what a layer costs, and how far signals travel.
+
+Read in this order: ``layers`` (the four kinds), ``kinds`` (what the table states of them),
+``memory`` and ``measuring`` (one layer at one size), ``study`` (all of them at many sizes),
+``fitting`` (from times to exponents), ``dependency`` (what waits for what, from gradients) and
+``report`` (stated and found, side by side).
+"""
+
+from regard.complexity.dependency import Dependency, depend, longest_chain, path_length
+from regard.complexity.fitting import Fit, fit_power
+from regard.complexity.kinds import Kind, kinds
+from regard.complexity.layers import (
+    Convolutional,
+    DilatedConvolutional,
+    Layer,
+    Recurrent,
+    RestrictedSelfAttention,
+    SelfAttention,
+)
+from regard.complexity.measuring import Memory, Point, Run
+from regard.complexity.memory import LiveBytes
+from regard.complexity.report import Growth, Report, Row, Structure, find_structure, make_report
+from regard.complexity.study import Measured, Plan, Progress, Skipped, Study, expected_seconds
+
+__all__ = [
+    "Convolutional",
+    "Dependency",
+    "DilatedConvolutional",
+    "Fit",
+    "Growth",
+    "Kind",
+    "Layer",
+    "LiveBytes",
+    "Measured",
+    "Memory",
+    "Plan",
+    "Point",
+    "Progress",
+    "Recurrent",
+    "Report",
+    "RestrictedSelfAttention",
+    "Row",
+    "Run",
+    "SelfAttention",
+    "Skipped",
+    "Structure",
+    "Study",
+    "depend",
+    "expected_seconds",
+    "find_structure",
+    "fit_power",
+    "kinds",
+    "longest_chain",
+    "make_report",
+    "path_length",
+]

@@ -1,0 +1,94 @@
+"""One layer at one size: how long a forward and a backward pass take, and how much they hold."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from regard.complexity.kinds import Kind
+from regard.complexity.memory import LiveBytes
+
+BYTES = 4  # of a float32
+# A short run is repeated for so long, and the best one counts: clocks and caches need it.
+SECONDS_TOGETHER = 0.02
+
+
+@dataclass(frozen=True)
+class Point:
+    """A kind of layer at a length n and a width d."""
+
+    kind: Kind
+    length: int
+    width: int
+
+    @property
+    def operations(self) -> int:
+        """What the table says it costs, without constant factors."""
+        return self.kind.operations(self.length, self.width)
+
+    @property
+    def most_bytes(self) -> int:
+        """No less than it will need."""
+        return BYTES * self.kind.most_floats(self.length, self.width)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes beyond inputs and parameters: kept for the backward pass, and at the highest moment.
+
+    What is kept includes the output; the peak includes the gradients of inputs and parameters.
+    """
+
+    kept: int
+    peak: int
+
+
+class Run:
+    """A layer at its size with an input and a gradient: one sequence, in float32."""
+
+    def __init__(self, point: Point, seed: int = 0) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        shape = (1, point.length, point.width)
+        self.layer = point.kind.build(point.width)
+        self.value = torch.randn(shape, generator=generator).requires_grad_()
+        self.gradient = torch.randn(shape, generator=generator)
+
+    def memory(self) -> Memory:
+        """Count the bytes of one forward and backward pass; the first pass warms up, too."""
+        self._forget()
+        with LiveBytes([self.value, self.gradient, *self.layer.parameters()]) as live:
+            output = self.layer(self.value)
+            kept = live.now
+            output.backward(self.gradient)
+            return Memory(kept, live.peak)
+
+    def seconds(self) -> float:
+        """The best time of one forward and backward pass, of one or, if it is short, of several.
+
+        It is the processor's time, which other programs do not lengthen: with one thread the same
+        as the clock's on a machine that has nothing else to do.
+        """
+        best, started = float("inf"), time.perf_counter()
+        while best == float("inf") or time.perf_counter() - started < SECONDS_TOGETHER:
+            self._forget()
+            before = time.process_time()
+            self.layer(self.value).backward(self.gradient)
+            best = min(best, time.process_time() - before)
+        return best
+
+    def _forget(self) -> None:
+        held: list[Tensor] = [self.value, *self.layer.parameters()]
+        for tensor in held:
+            tensor.grad = None
+
+
+def free_bytes() -> float:
+    """How much memory new programs can have without swapping; infinite where nobody says."""
+    information = Path("/proc/meminfo")
+    if information.is_file():
+        for line in information.read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024.0 * int(line.split()[1])
+    return float("inf")

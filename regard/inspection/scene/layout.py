@@ -1,0 +1,30 @@
+"""From a trace and a view to a scene: pure, so that the same two always give the same picture."""
+
+from collections.abc import Callable
+
+from regard.inspection.scene.alignment import alignment
+from regard.inspection.scene.grid import grid
+from regard.inspection.scene.items import Scene
+from regard.inspection.scene.lines import lines
+from regard.inspection.scene.matrix import matrix
+from regard.inspection.scene.overview import overview
+from regard.inspection.scene.positions import positions
+from regard.inspection.scene.strip import strip
+from regard.inspection.scene.view import View
+from regard.inspection.trace import Trace
+
+_FORMS: dict[str, Callable[[Trace, View], Scene]] = {
+    "lines": lines,
+    "matrix": matrix,
+    "grid": grid,
+    "alignment": alignment,
+    "positions": positions,
+    "strip": strip,
+    "overview": overview,
+}
+
+
+def layout(trace: Trace, view: View | None = None) -> Scene:
+    """Everything of a picture but the drawing."""
+    chosen = view or View()
+    return _FORMS[chosen.form](trace, chosen)

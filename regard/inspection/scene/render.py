@@ -1,0 +1,80 @@
+"""From a scene to a file: SVG, PNG, PDF, HTML or JSON; the same scene gives the same bytes."""
+
+import json
+import os
+from pathlib import Path as Place
+from typing import Any
+
+import numpy as np
+
+from regard.errors import UsageError
+from regard.inspection.scene.items import Scene
+from regard.inspection.scene.svg import to_svg
+
+FORMATS = ("svg", "png", "pdf", "html", "json")
+
+
+def render(scene: Scene, kind: str) -> bytes:
+    """The bytes of a file of that kind."""
+    match kind:
+        case "svg":
+            return to_svg(scene).encode()
+        case "png" | "pdf":
+            from regard.inspection.scene.drawing import draw
+
+            return draw(scene, kind)
+        case "html":
+            from regard.inspection.scene.page import scene_page
+
+            return scene_page(scene).encode()
+        case "json":
+            return f"{as_json(scene)}\n".encode()
+    raise UsageError(f"a picture cannot be {kind!r}: choose one of {', '.join(FORMATS)}")
+
+
+def save(scene: Scene, path: str | Place) -> Place:
+    """Draw it into a file, of the kind that its name ends in."""
+    place = checked_place(path)
+    return write(place, render(scene, place.suffix[1:].lower()))
+
+
+def checked_place(path: str | Place) -> Place:
+    """The path, if a picture can be saved there as far as one can tell before drawing it."""
+    place = Place(path)
+    if place.suffix[1:].lower() not in FORMATS:
+        endings = ", ".join(f".{kind}" for kind in FORMATS[:-1])
+        raise UsageError(
+            f"a picture cannot be saved as {place.name!r}: end its name in {endings} or "
+            f".{FORMATS[-1]}"
+        )
+    if place.is_dir():
+        raise UsageError(f"a picture cannot be saved as {place}: that is a folder")
+    if not place.parent.is_dir():
+        raise UsageError(f"a picture cannot be saved in {place.parent}: there is no such folder")
+    return place
+
+
+def write(place: Place, content: bytes) -> Place:
+    """Write the file whole or not at all: beside its place, then renamed into it."""
+    beside = place.with_name(f".{place.name}.{os.getpid()}.partial")
+    try:
+        beside.write_bytes(content)
+        beside.replace(place)
+    except OSError as error:
+        raise UsageError(f"a picture cannot be saved as {place}: {error.strerror}") from error
+    finally:
+        beside.unlink(missing_ok=True)
+    return place
+
+
+def as_json(scene: Scene) -> str:
+    """Every item with all its numbers."""
+    items = []
+    for item in scene.items:
+        said: dict[str, Any] = {"kind": type(item).__name__.lower(), **vars(item)}
+        for name, value in said.items():
+            if isinstance(value, np.ndarray):
+                said[name] = np.round(value.astype(np.float64), 6).tolist()
+        items.append(said)
+    head = {name: getattr(scene, name) for name in ("width", "height", "title", "theme")}
+    return json.dumps({**head, "items": items}, ensure_ascii=False, separators=(",", ":"))

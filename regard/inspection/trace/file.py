@@ -1,0 +1,168 @@
+"""A trace in one file: safetensors, whose header holds everything but the arrays as one JSON text.
+
+Nothing in such a file can run. Its header has one key, for the order of several is not fixed, and
+the same trace must have the same bytes.
+"""
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as serialise
+
+from regard.errors import TraceError
+from regard.inspection.trace.checks import check_rows
+from regard.inspection.trace.sentence import Sentence
+from regard.inspection.trace.trace import Kind, Provenance, Step, Trace, TracedSite
+
+FORMAT = 1  # raised when a trace of today could be misread by Regard of yesterday
+KEY = "regard.trace"
+_POSITIONS = "positions"
+
+
+class _SiteHead(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: Kind
+    layer: int
+    is_uniform: tuple[bool, ...]
+    sums_to_one: bool
+
+
+class _Head(BaseModel):
+    """What a file says beside its arrays."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    format: int
+    source: Sentence
+    target: Sentence
+    sites: tuple[_SiteHead, ...]
+    steps: tuple[Step, ...]
+    provenance: Provenance
+    aligning: int | None
+    depths: dict[str, tuple[int, ...]]
+
+
+def save_trace(trace: Trace, path: str | Path) -> Path:
+    """Write the file whole or not at all: beside its place, then renamed into it."""
+    place = Path(path)
+    arrays = {site.name: np.ascontiguousarray(site.weights) for site in trace.sites}
+    if trace.positions is not None:
+        arrays[_POSITIONS] = np.ascontiguousarray(trace.positions)
+    written = serialise(arrays, {KEY: json.dumps(_head(trace), ensure_ascii=False)})
+    beside = place.with_name(f".{place.name}.{os.getpid()}.partial")
+    try:
+        beside.write_bytes(written)
+        beside.replace(place)
+    except OSError as error:
+        raise TraceError(f"a trace cannot be saved as {place}: {error.strerror}") from error
+    finally:
+        beside.unlink(missing_ok=True)
+    return place
+
+
+def open_trace(path: str | Path) -> Trace:
+    """Read a file that ``save_trace`` wrote, and check that it holds together."""
+    place = Path(path)
+    if not place.is_file():
+        raise TraceError(f"there is no trace {place}: give a file that Trace.save wrote")
+    try:
+        with safe_open(place, framework="numpy") as opened:
+            said = (opened.metadata() or {}).get(KEY)
+            arrays = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError, TypeError) as error:
+        raise TraceError(
+            f"{place} is not a trace, or was cut short: make it again with Trace.save"
+        ) from error
+    if said is None:
+        raise TraceError(f"{place} is a safetensors file, but not of a trace")
+    return _assembled(_read_head(said, place), arrays, place)
+
+
+def as_json(trace: Trace) -> str:
+    """The trace as one JSON text, weights included."""
+    head = _head(trace)
+    for said, site in zip(head["sites"], trace.sites, strict=True):
+        said |= {"rows": site.row_meaning, "columns": site.column_meaning}
+        said["weights"] = _short(site.weights)
+    head[_POSITIONS] = None if trace.positions is None else _short(trace.positions)
+    return json.dumps(head, ensure_ascii=False, separators=(",", ":"))
+
+
+def _head(trace: Trace) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "source": asdict(trace.source),
+        "target": asdict(trace.target),
+        "sites": [
+            {
+                "kind": site.kind,
+                "layer": site.layer,
+                "is_uniform": list(site.is_uniform),
+                "sums_to_one": site.sums_to_one,
+            }
+            for site in trace.sites
+        ],
+        "steps": [asdict(step) for step in trace.steps],
+        "provenance": asdict(trace.provenance),
+        "aligning": trace.aligning,
+        "depths": {name: list(trace.depths[name]) for name in sorted(trace.depths)},
+    }
+
+
+def _short(values: np.ndarray) -> Any:
+    return np.round(values.astype(np.float64), 6).tolist()
+
+
+def _read_head(said: str, place: Path) -> _Head:
+    try:
+        version = json.loads(said)["format"]
+        if isinstance(version, int) and version > FORMAT:
+            raise TraceError(
+                f"{place} was made by a newer Regard (trace format {version}; this one reads up to "
+                f"{FORMAT}): upgrade with pip install --upgrade regard"
+            )
+        return _Head.model_validate_json(said)
+    except (ValidationError, ValueError, KeyError, TypeError) as error:
+        raise TraceError(f"{place} is damaged: what it says of itself cannot be read") from error
+
+
+def _assembled(head: _Head, arrays: dict[str, np.ndarray], place: Path) -> Trace:
+    n_source, n_target = len(head.source.tokens), len(head.target.tokens)
+    sizes = {
+        "encoder": (n_source, n_source),
+        "decoder": (n_target, n_target),
+        "cross": (n_target, n_source),
+    }
+    sites = []
+    for one in head.sites:
+        name = f"{one.kind}.{one.layer}"
+        expected = (len(one.is_uniform), *sizes[one.kind])
+        weights = arrays.get(name)
+        if weights is None or weights.dtype != np.float32 or weights.shape != expected:
+            raise TraceError(f"{place} is damaged: the weights at {name} do not fit its words")
+        check_rows(name, weights, sums_to_one=one.sums_to_one)
+        sites.append(TracedSite(one.kind, one.layer, weights, one.is_uniform, one.sums_to_one))
+    positions = arrays.get(_POSITIONS)
+    is_table = positions is None or (positions.dtype == np.float32 and positions.ndim == 2)
+    words_fit = all(
+        token.word is None or 0 <= token.word < len(side.words)
+        for side in (head.source, head.target)
+        for token in side.tokens
+    )
+    if len(head.steps) != n_target or not is_table or not words_fit:
+        raise TraceError(f"{place} is damaged: its parts do not fit together")
+    return Trace(
+        head.source,
+        head.target,
+        tuple(sites),
+        head.steps,
+        head.provenance,
+        head.aligning,
+        head.depths,
+        positions,
+    )

@@ -1,0 +1,93 @@
+"""One side of a translation: its text, its words, and the tokens a model sees of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regard.special import BOS, EOS, NAMES, PAD
+
+_SPACE = "▁"  # how sentencepiece writes a space
+_CONTINUES = "·"  # before a token that goes on with a word
+_NOTHING = "␣"  # for a token that covers spaces alone
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word, a Chinese character or a sign: ``sentence.text[start:end]``."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token, the characters it stands for, and the word it belongs to (none if it is special)."""
+
+    id: int
+    text: str  # as the tokenizer prints it
+    start: int
+    end: int
+    word: int | None
+
+    @property
+    def is_special(self) -> bool:
+        """Whether it marks a place and stands for no text; an unknown word is a word."""
+        return self.id in (PAD, BOS, EOS)
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a row or column is called, and the places of the tokens that it stands for."""
+
+    text: str
+    places: tuple[int, ...]
+    is_special: bool = False
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A text with its words, and its tokens in the order in which the model reads or writes them.
+
+    Tokens end with <EOS>; <BOS>, which a decoder reads first, is not among them.
+    """
+
+    text: str
+    words: tuple[Word, ...]
+    tokens: tuple[Token, ...]
+
+    @property
+    def read(self) -> tuple[Token, ...]:
+        """What a decoder reads while it writes these tokens: <BOS>, then all but the last."""
+        return (Token(BOS, NAMES[BOS], 0, 0, None), *self.tokens[:-1])
+
+    def labels(self, tokens: Sequence[Token], *, merges: bool) -> tuple[Label, ...]:
+        """A label for every token, or for every word that they spell."""
+        return self._words(tokens) if merges else self._tokens(tokens)
+
+    def _tokens(self, tokens: Sequence[Token]) -> tuple[Label, ...]:
+        marks = any(token.text.startswith(_SPACE) for token in tokens)
+        labels, before = [], None
+        for place, token in enumerate(tokens):
+            text = token.text.replace(_SPACE, " ").strip() or _NOTHING
+            if marks and token.word is not None and token.word == before:
+                text = f"{_CONTINUES}{text}"
+            labels.append(Label(text, (place,), token.is_special))
+            before = token.word
+        return tuple(labels)
+
+    def _words(self, tokens: Sequence[Token]) -> tuple[Label, ...]:
+        """Tokens of one word go together; so do words that share a token ("动物" as one piece)."""
+        labels: list[Label] = []
+        start = end = -1
+        for place, token in enumerate(tokens):
+            word = None if token.word is None else self.words[token.word]
+            if word is None:
+                labels.append(Label(token.text, (place,), is_special=True))
+                start = end = -1
+            elif start >= 0 and word.start < end:
+                end = max(end, word.end, token.end)
+                labels[-1] = Label(self.text[start:end], (*labels[-1].places, place))
+            else:
+                start, end = word.start, max(word.end, token.end)
+                labels.append(Label(self.text[start:end], (place,)))
+        return tuple(labels)

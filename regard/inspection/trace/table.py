@@ -1,0 +1,136 @@
+"""One site as people read it: rows and columns with labels, heads, and what the labels mean."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from regard.errors import UsageError
+from regard.inspection.trace.sentence import Label
+from regard.inspection.trace.trace import Kind, Trace
+from regard.shapes import Float
+
+READINGS = ("predicting", "reading")
+
+# A step of the decoder looks at the source to predict a word, and at what was written as the word
+# it has just read.
+USUAL_READING: dict[str, str] = {
+    "encoder": "reading",
+    "cross": "predicting",
+    "decoder": "reading",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The weights of a site between labelled rows and columns.
+
+    ``reading`` says how rows of the decoder are labelled: by the word that the step predicts, or by
+    the word that it has just read, which is the one before.
+    """
+
+    kind: Kind
+    layer: int
+    heads: tuple[int, ...]  # their numbers in the model
+    rows: tuple[Label, ...]
+    columns: tuple[Label, ...]
+    weights: Float[np.ndarray, "H R C"]
+    reading: str
+
+    @property
+    def mean(self) -> Float[np.ndarray, "R C"]:
+        """Over the heads."""
+        average: Float[np.ndarray, "R C"] = self.weights.mean(0)
+        return average
+
+    @property
+    def row_meaning(self) -> str:
+        """What stands above the rows."""
+        return "looking from" if self.kind == "encoder" else f"when {self.reading}"
+
+    def without_special(self) -> "Table":
+        """Leave out the rows and columns of <s> and </s>; the other weights stay as they are."""
+        rows = [i for i, label in enumerate(self.rows) if not label.is_special]
+        columns = [j for j, label in enumerate(self.columns) if not label.is_special]
+        return replace(
+            self,
+            rows=tuple(self.rows[i] for i in rows),
+            columns=tuple(self.columns[j] for j in columns),
+            weights=self.weights[:, rows][:, :, columns],
+        )
+
+    def made_whole(self) -> "Table":
+        """Let the shares of each row sum to one again, where anything is left of it."""
+        totals = self.weights.sum(-1, keepdims=True)
+        whole = np.divide(self.weights, totals, out=self.weights.copy(), where=totals > 0)
+        return replace(self, weights=whole)
+
+    def row(self, word: int | str) -> int:
+        """The row of a word, by its number (from 0, as rows are shown) or its text."""
+        if isinstance(word, int):
+            if not 0 <= word < len(self.rows):
+                raise UsageError(f"there is no word {word}: choose 0 to {len(self.rows) - 1}")
+            return word
+        wanted = word.casefold()
+        for i, label in enumerate(self.rows):
+            if label.text.casefold() == wanted:
+                return i
+        said = " ".join(label.text for label in self.rows)
+        raise UsageError(f"the word {word!r} is not among the rows of {self.kind}: {said}")
+
+
+def table(
+    trace: Trace,
+    kind: str,
+    layer: int | None = None,
+    *,
+    heads: Sequence[int] | None = None,
+    reading: str | None = None,
+    merges: bool = True,
+) -> Table:
+    """The weights of one site, tokens merged into words if wanted.
+
+    The column of a word is the sum over its tokens, its row their mean.
+    """
+    site = trace.site(kind, trace.default_layer(kind) if layer is None else layer)
+    read_as = reading or USUAL_READING[kind]
+    target_rows = trace.target.tokens if read_as == "predicting" else trace.target.read
+    source, target = trace.source, trace.target
+    rows = (
+        source.labels(source.tokens, merges=merges)
+        if kind == "encoder"
+        else target.labels(target_rows, merges=merges)
+    )
+    columns = (
+        target.labels(target.read, merges=merges)
+        if kind == "decoder"
+        else source.labels(source.tokens, merges=merges)
+    )
+    chosen = _checked_heads(heads, site.n_heads, site.name)
+    weights = site.weights[list(chosen)]
+    merged = _merged(weights, rows, columns)
+    return Table(site.kind, site.layer, chosen, rows, columns, merged, read_as)
+
+
+def _checked_heads(heads: Sequence[int] | None, n_heads: int, name: str) -> tuple[int, ...]:
+    chosen = tuple(range(n_heads)) if heads is None else tuple(heads)
+    wrong = [head for head in chosen if not 0 <= head < n_heads]
+    if wrong or not chosen:
+        given = f"head {wrong[0]}" if wrong else "no head"
+        raise UsageError(f"{name} cannot show {given}: choose among 0 to {n_heads - 1}")
+    return chosen
+
+
+def _merged(
+    weights: Float[np.ndarray, "H Q K"], rows: Sequence[Label], columns: Sequence[Label]
+) -> Float[np.ndarray, "H R C"]:
+    if all(len(label.places) == 1 for label in (*rows, *columns)):
+        return weights
+    of_row = np.zeros((len(rows), weights.shape[1]), np.float32)
+    of_column = np.zeros((weights.shape[2], len(columns)), np.float32)
+    for i, label in enumerate(rows):
+        of_row[i, list(label.places)] = 1 / len(label.places)
+    for j, label in enumerate(columns):
+        of_column[list(label.places), j] = 1
+    merged: Float[np.ndarray, "H R C"] = of_row @ weights @ of_column
+    return merged

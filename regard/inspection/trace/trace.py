@@ -1,0 +1,185 @@
+"""A trace: everything one looks at when one looks inside a model while it translates a sentence."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from regard.errors import UsageError
+from regard.inspection.trace.sentence import Sentence
+from regard.shapes import Float
+
+Kind = Literal["encoder", "decoder", "cross"]
+KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
+
+NAMES: dict[str, str] = {
+    "encoder": "encoder self-attention",
+    "decoder": "decoder self-attention",
+    "cross": "attention to the source",
+}
+ROWS: dict[str, str] = {
+    "encoder": "a source token, as the query",
+    "decoder": "a step of the decoder: it reads one target token and predicts the next",
+    "cross": "a step of the decoder: it reads one target token and predicts the next",
+}
+COLUMNS: dict[str, str] = {
+    "encoder": "a source token, as key and value",
+    "decoder": "a target token that was read, <s> first",
+    "cross": "a source token, as key and value",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TracedSite:
+    """The weights of one place where the model attends, before dropout."""
+
+    kind: Kind
+    layer: int  # from 0, of its kind
+    weights: Float[np.ndarray, "H Q K"]
+    is_uniform: tuple[bool, ...]  # of each head: it hardly prefers anything
+    sums_to_one: bool = True  # not where a window fades out (Luong's local-p)
+
+    @property
+    def name(self) -> str:
+        """As people write it: ``cross.1``."""
+        return f"{self.kind}.{self.layer}"
+
+    @property
+    def row_meaning(self) -> str:
+        """What a row of the weights is."""
+        return ROWS[self.kind]
+
+    @property
+    def column_meaning(self) -> str:
+        """What a column of the weights is."""
+        return COLUMNS[self.kind]
+
+    @property
+    def n_heads(self) -> int:
+        """How many heads look here."""
+        return int(self.weights.shape[0])
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A token that could have been written."""
+
+    id: int
+    text: str
+    log_probability: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """How probable a target token was, and which tokens were the most probable ones there."""
+
+    log_probability: float
+    alternatives: tuple[Alternative, ...]
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a trace comes from; no date, so that the same trace has the same bytes."""
+
+    model: str  # the name of its folder
+    kind: str
+    recipe: str
+    seed: int  # of the training
+    version: str  # of Regard
+    is_forced: bool  # the target was given, not found
+    n_left_out: int = 0  # tokens of source and target beyond what the model reads
+    difference: float = 0.0  # of the logits, watched against unwatched
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A sentence, its translation, every attention on the way, and how sure the model was.
+
+    Row t of ``decoder`` and ``cross`` sites is the step that reads ``target.read[t]`` and predicts
+    ``target.tokens[t]``. A trace shows itself in a notebook.
+    """
+
+    source: Sentence
+    target: Sentence
+    sites: tuple[TracedSite, ...]
+    steps: tuple[Step, ...]
+    provenance: Provenance
+    aligning: int | None = None  # the cross layer that best tells which word came from which
+    depths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # repetitions a token took
+    positions: Float[np.ndarray, "L D"] | None = None  # what is added for each place
+
+    @property
+    def log_probability(self) -> float:
+        """``log P(target | source)``."""
+        return float(sum(step.log_probability for step in self.steps))
+
+    def layers(self, kind: str) -> tuple[int, ...]:
+        """The layers that attend in this way."""
+        return tuple(site.layer for site in self.sites if site.kind == kind)
+
+    def default_layer(self, kind: str) -> int:
+        """The layer to show unless another is asked for: the aligning one, or the last."""
+        layers = self.layers(kind)
+        if not layers:
+            return self.site(kind, 0).layer  # which says what there is
+        if kind == "cross" and self.aligning is not None:
+            return self.aligning
+        return layers[-1]
+
+    def site(self, kind: str, layer: int) -> TracedSite:
+        """The weights of one place."""
+        for site in self.sites:
+            if (site.kind, site.layer) == (kind, layer):
+                return site
+        if not self.sites:
+            raise UsageError(
+                f"{self.provenance.model} has no attention to look at: it keeps one vector of its "
+                "source; choose a model with attention"
+            )
+        known = ", ".join(site.name for site in self.sites)
+        raise UsageError(f"this trace has no site {kind}.{layer}: choose one of {known}")
+
+    def save(self, path: str | Path) -> Path:
+        """Write it to one file, which is safe to open."""
+        from regard.inspection.trace.file import save_trace
+
+        return save_trace(self, path)
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Trace":
+        """Read one that was saved; no code in the file can run."""
+        from regard.inspection.trace.file import open_trace
+
+        return open_trace(path)
+
+    def to_json(self) -> str:
+        """Everything in it, for other programs; weights have six digits."""
+        from regard.inspection.trace.file import as_json
+
+        return as_json(self)
+
+    def __str__(self) -> str:
+        sites = ", ".join(
+            f"{kind} {len(self.layers(kind))} × {self.site(kind, self.layers(kind)[0]).n_heads}"
+            for kind in KINDS
+            if self.layers(kind)
+        )
+        return (
+            f"{self.source.text} → {self.target.text}\n"
+            f"log P {self.log_probability:.2f} · {len(self.source.tokens)} source and "
+            f"{len(self.target.tokens)} target tokens · layers × heads: {sites or 'none'} · "
+            f"{self.provenance.model} ({self.provenance.recipe})"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Trace {self.source.text!r} → {self.target.text!r}, {len(self.sites)} sites>"
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> dict[str, Any]:  # the names that notebooks give
+        """The page in a frame of its own, a picture, and words: whatever can be shown."""
+        from regard.inspection.scene.notebook import mimebundle
+
+        return mimebundle(self)

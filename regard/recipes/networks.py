@@ -1,0 +1,308 @@
+"""The networks a recipe may ask for: one section for each ``model.kind``, with its own keys alone.
+
+What cannot be built is refused here, when the recipe is read.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from regard.recipes.section import Auto, Count, Section, Share
+
+Tie = Literal["three-way", "two-way", "none"]
+Cell = Literal["lstm", "gru"]
+ScoreName = Literal[
+    "dot", "scaled-dot", "additive", "general", "concatenating", "perceptron", "content", "location"
+]
+NormaliserName = Literal["soft", "hard", "local-m", "local-p"]
+
+
+class Network(Section):
+    """What all of them have: ties, dropout, and what the rules for other keys go by."""
+
+    kind: str
+    tie: Tie = "none"  # of source embedding, target embedding and output
+    dropout: Share | Auto = 0.1
+
+    @property
+    def width(self) -> int:
+        """How wide the vectors are that layers pass on: the learning rate depends on it."""
+        raise NotImplementedError
+
+    @property
+    def n_places(self) -> int | None:
+        """How long a sentence can be, where places are learned one by one."""
+        return None
+
+    @property
+    def shape(self) -> str:
+        """Layers and widths, in words."""
+        raise NotImplementedError
+
+
+class Heads(Network):
+    """The sizes of layers with several heads, named as in "Attention Is All You Need"."""
+
+    d_model: Count = 512
+    n_heads: Count = 8
+    d_feedforward: Count = 2048
+    norm: Literal["pre", "post"] = "post"
+    activation: Literal["relu", "gelu"] = "relu"
+    attention_dropout: Share | None = None  # the next three: as `dropout` unless given
+    feedforward_dropout: Share | None = None
+    embedding_dropout: Share | None = None
+
+    @property
+    def width(self) -> int:
+        """``d_model``."""
+        return self.d_model
+
+    @property
+    def shape(self) -> str:
+        """Layers and widths, in words."""
+        return f"of width {self.d_model}, {self.n_heads} heads, feed-forward {self.d_feedforward}"
+
+    @model_validator(mode="after")
+    def _heads_divide_the_width(self) -> Self:
+        if self.d_model % self.n_heads:
+            raise ValueError(
+                f"d_model = {self.d_model} cannot be divided among n_heads = {self.n_heads}: "
+                "choose a width that is a multiple of the number of heads"
+            )
+        return self
+
+    def _require_even_width(self) -> None:
+        if self.d_model % 2:
+            raise ValueError(
+                f"d_model = {self.d_model} is odd, and sinusoidal positions pair a sine with a "
+                "cosine: choose an even width"
+            )
+
+
+class TransformerSection(Heads):
+    """The Transformer. In ``dropout``: after each sub-layer, before the residual is added."""
+
+    kind: Literal["transformer"] = "transformer"
+    n_layers: Count = 6
+    n_decoder_layers: Count | None = None  # as many as the encoder has
+    positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"
+    max_length: Count = 1024
+    tie: Tie = "three-way"
+
+    @property
+    def n_places(self) -> int | None:
+        """How long a sentence can be, where places are learned one by one."""
+        return self.max_length if self.positions == "learned" else None
+
+    @property
+    def shape(self) -> str:
+        """Layers and widths, in words."""
+        return f"{_layers(self.n_layers, self.n_decoder_layers)} {super().shape}"
+
+    @model_validator(mode="after")
+    def _places_have_pairs(self) -> Self:
+        if self.positions == "sinusoidal":
+            self._require_even_width()
+        return self
+
+
+class UniversalSection(Heads):
+    """The Universal Transformer: one layer a side, repeated."""
+
+    kind: Literal["universal"] = "universal"
+    n_steps: Count = 6
+    n_decoder_steps: Count | None = None  # as many as the encoder has
+    is_adaptive: bool = True  # each word decides when to halt, after n_steps at the latest
+    threshold: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.99  # of halting: 1 - ε
+    ponder: Annotated[float, Field(ge=0.0)] = 0.01  # what a step costs, in nats a word
+    tie: Tie = "three-way"
+
+    @property
+    def shape(self) -> str:
+        """Layers and widths, in words."""
+        steps = f"{self.n_steps} + {self.n_decoder_steps or self.n_steps}"
+        most = "up to " if self.is_adaptive else ""
+        return f"1 + 1 layers, repeated {most}{steps} times, {super().shape}"
+
+    @model_validator(mode="after")
+    def _steps_can_be_chosen(self) -> Self:
+        self._require_even_width()
+        if self.is_adaptive and min(self.n_steps, self.n_decoder_steps or self.n_steps) < 2:
+            raise ValueError(
+                "is_adaptive = true has nothing to decide in 1 step: allow 2 or more in n_steps "
+                "and n_decoder_steps, or set is_adaptive = false"
+            )
+        return self
+
+
+class Recurrent(Network):
+    """The widths of recurrent layers."""
+
+    d_embedding: Count = 256
+    d_hidden: Count = 512
+
+    @property
+    def width(self) -> int:
+        """``d_hidden``."""
+        return self.d_hidden
+
+    def _require_tied_widths(self, width: int, key: str) -> None:
+        if self.tie != "none" and width != self.d_embedding:
+            raise ValueError(
+                f"tie = {self.tie} makes the output compare with embeddings, which are "
+                f"{self.d_embedding} wide, and {key} = {width}: make them equal, or set "
+                'tie = "none"'
+            )
+
+
+class SutskeverSection(Recurrent):
+    """Deep LSTMs and one fixed vector between them (Sutskever et al. 2014)."""
+
+    kind: Literal["sutskever"] = "sutskever"
+    n_layers: Count = 4
+    cell: Cell = "lstm"
+    reverses_source: bool = True
+
+    @property
+    def shape(self) -> str:
+        """Layers and widths, in words."""
+        return f"{_layers(self.n_layers, None)} of {self.cell.upper()}, {self.d_hidden} wide"
+
+    @model_validator(mode="after")
+    def _output_fits(self) -> Self:
+        self._require_tied_widths(self.d_hidden, "d_hidden")
+        return self
+
+
+class Looking(Recurrent):
+    """A recurrent decoder that looks back at the source."""
+
+    score: ScoreName = "general"
+    normaliser: NormaliserName = "soft"
+    reach: Count | None = None  # of local-m and local-p: places to each side
+    max_length: Count = 512  # of the location score, which has a weight for every place
+
+    @property
+    def n_places(self) -> int | None:
+        """How long a sentence can be, where places are learned one by one."""
+        return self.max_length if self.score == "location" else None
+
+    @model_validator(mode="after")
+    def _reach_is_asked_for(self) -> Self:
+        is_local = self.normaliser.startswith("local")
+        if is_local and self.reach is None:
+            raise ValueError(
+                f"normaliser = {self.normaliser} looks at a window: say how many places it reaches "
+                "to each side, as reach = 10"
+            )
+        if not is_local and self.reach is not None:
+            raise ValueError(
+                f"reach = {self.reach} is for a window, and normaliser = {self.normaliser} looks "
+                "everywhere: choose local-m or local-p, or leave reach out"
+            )
+        return self
+
+
+class BahdanauSection(Looking):
+    """Where attention began: a bidirectional GRU, and a look before every word (2014)."""
+
+    kind: Literal["bahdanau"] = "bahdanau"
+    score: ScoreName = "perceptron"
+    readout: Literal["maxout", "tanh"] = "maxout"
+    d_output: Count | None = None  # of the readout: as an embedding unless given
+
+    @property
+    def shape(self) -> str:
+        """Layers and widths, in words."""
+        return f"1 + 1 layers of GRU, {self.d_hidden} wide, attention by {self.score}"
+
+    @model_validator(mode="after")
+    def _output_fits(self) -> Self:
+        self._require_tied_widths(self.d_output or self.d_embedding, "d_output")
+        return self
+
+
+class LuongSection(Looking):
+    """Stacked LSTMs, attention after the step, input feeding (Luong et al. 2015)."""
+
+    kind: Literal["luong"] = "luong"
+    n_layers: Count = 2
+    cell: Cell = "lstm"
+    feeds_input: bool = True
+    reverses_source: bool = False
+
+    @property
+    def shape(self) -> str:
+        """Layers and widths, in words."""
+        layers = f"{_layers(self.n_layers, None)} of {self.cell.upper()}, {self.d_hidden} wide"
+        return f"{layers}, attention by {self.score}, {self.normaliser}"
+
+    @model_validator(mode="after")
+    def _output_fits(self) -> Self:
+        self._require_tied_widths(self.d_hidden, "d_hidden")
+        return self
+
+
+class ConvolutionalSection(Network):
+    """ConvS2S: gated convolutions, attention at every decoder layer (Gehring et al. 2017)."""
+
+    kind: Literal["convolutional"] = "convolutional"
+    n_layers: Count = 6
+    n_decoder_layers: Count | None = None  # as many as the encoder has
+    d_model: Count = 256
+    d_hidden: Count | None = None  # of the convolutions: as d_model unless given
+    kernel_width: Count = 3
+    max_length: Count = 1024
+    tie: Tie = "three-way"
+
+    @property
+    def width(self) -> int:
+        """Of the convolutions."""
+        return self.d_hidden or self.d_model
+
+    @property
+    def n_places(self) -> int | None:
+        """How long a sentence can be: places are learned one by one."""
+        return self.max_length
+
+    @property
+    def shape(self) -> str:
+        """Layers and widths, in words."""
+        n = 1 + self.n_layers * (self.kernel_width - 1)
+        return (
+            f"{_layers(self.n_layers, self.n_decoder_layers)} of convolutions of "
+            f"{self.kernel_width} words, {self.width} wide, which see {n} words"
+        )
+
+    @model_validator(mode="after")
+    def _there_is_a_middle(self) -> Self:
+        if self.kernel_width % 2 == 0:
+            raise ValueError(
+                f"kernel_width = {self.kernel_width} has no middle, and as many words before as "
+                "after are seen: choose 3, 5, 7, ..."
+            )
+        return self
+
+
+def _layers(encoder: int, decoder: int | None) -> str:
+    return f"{encoder} + {decoder or encoder} layers"
+
+
+ModelSection = Annotated[
+    TransformerSection
+    | UniversalSection
+    | SutskeverSection
+    | BahdanauSection
+    | LuongSection
+    | ConvolutionalSection,
+    Field(discriminator="kind"),
+]
+
+NETWORKS: dict[str, type[Network]] = {
+    "transformer": TransformerSection,
+    "universal": UniversalSection,
+    "sutskever": SutskeverSection,
+    "bahdanau": BahdanauSection,
+    "luong": LuongSection,
+    "convolutional": ConvolutionalSection,
+}

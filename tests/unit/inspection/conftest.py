@@ -1,0 +1,73 @@
+"""Traces made by hand, whose every number is known."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from regard.inspection.trace import (
+    Alternative,
+    Kind,
+    Provenance,
+    Sentence,
+    Step,
+    Token,
+    Trace,
+    TracedSite,
+    Word,
+)
+
+MakeTrace = Callable[..., Trace]
+
+
+def sentence(words: list[str]) -> Sentence:
+    """One token a word, a space between words."""
+    text, places, at = " ".join(words), [], 0
+    for word in words:
+        places.append(Word(word, at, at + len(word)))
+        at += len(word) + 1
+    tokens = [Token(10 + i, w.text, w.start, w.end, i) for i, w in enumerate(places)]
+    end = Token(3, "</s>", len(text), len(text), None)
+    return Sentence(text, tuple(places), (*tokens, end))
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    shares = np.exp(scores - scores.max(-1, keepdims=True))
+    return (shares / shares.sum(-1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture
+def make_trace() -> MakeTrace:
+    """A trace of these words, with so many layers and heads of random weights."""
+
+    def make(
+        source: list[str] | None = None,
+        target: list[str] | None = None,
+        *,
+        n_layers: int = 3,
+        n_heads: int = 2,
+        kinds: tuple[Kind, ...] = ("encoder", "decoder", "cross"),
+        has_positions: bool = True,
+    ) -> Trace:
+        generator = np.random.default_rng(4)
+        read = sentence(source or ["the", "动物", "was", "tired", "."])
+        written = sentence(target or ["das", "Tier", "war", "müde"])
+        sizes = {"encoder": (read, read), "decoder": (written, written), "cross": (written, read)}
+        sites = []
+        for kind in kinds:
+            n_rows, n_columns = (len(side.tokens) for side in sizes[kind])
+            for layer in range(n_layers):
+                scores = 2 * generator.normal(size=(n_heads, n_rows, n_columns))
+                if kind == "decoder":
+                    scores = np.where(np.tri(n_rows, dtype=bool), scores, -np.inf)
+                sites.append(TracedSite(kind, layer, softmax(scores), (False,) * n_heads))
+        steps = tuple(
+            Step(-0.1 * (t + 1), tuple(Alternative(10 + k, f"w{k}", -0.5 - k) for k in range(5)))
+            for t in range(len(written.tokens))
+        )
+        positions = generator.normal(size=(11, 6)).astype(np.float32) if has_positions else None
+        origin = Provenance("tiny", "transformer", "tiny", 7, "0.0", is_forced=False)
+        aligning = max(0, n_layers - 2) if "cross" in kinds else None
+        return Trace(read, written, tuple(sites), steps, origin, aligning, {}, positions)
+
+    return make
