@@ -160,14 +160,11 @@ def train(task: Task, out: Path, members: list[Member], threads: int) -> None:
 
 def show_sizes(task: Task, members: list[Member]) -> None:
     """How many parameters each has: within a tenth of the middle."""
-    counted = [
-        (
-            one.name,
-            count_parameters(read_recipe(one.recipe, settings(task, one)), task.n_vocabulary),
-        )
-        for one in members
-    ]
-    print_table(["system", "parameters"], [[name, f"{n:,}"] for name, n in counted])
+    rows = []
+    for one in members:
+        recipe = read_recipe(one.recipe, settings(task, one))
+        rows.append([one.name, f"{count_parameters(recipe, task.n_vocabulary):,}"])
+    print_table(["system", "parameters"], rows)
 
 
 def main() -> None:

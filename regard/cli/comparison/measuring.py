@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ def compare_models(
     for path, name in zip(models, names, strict=True):
         translator = open_model(path)
         started = time.perf_counter()
-        outputs.append(list(_translated(translator, asked, lambda name=name: advance(name))))
+        outputs.append(list(_translated(translator, asked, partial(advance, name))))
         speeds.append(len(asked.sources) / (time.perf_counter() - started))
     judged = [judge(lines, asked.references, tokenize=asked.tokenize) for lines in outputs]
     best = max(range(len(models)), key=lambda i: judged[i].bleu)
