@@ -9,7 +9,7 @@ can look in).
 
 from regard.attention import masks
 from regard.attention.attend import Attended, Attention
-from regard.attention.cache import Cache, Store
+from regard.attention.cache import Cache, Keeping, Store
 from regard.attention.multihead import MultiHeadAttention
 from regard.attention.normalisers import (
     NORMALISERS,
@@ -52,6 +52,7 @@ __all__ = [
     "Dot",
     "General",
     "Hard",
+    "Keeping",
     "Learned",
     "LocalMonotonic",
     "LocalPredictive",

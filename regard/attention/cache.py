@@ -1,5 +1,6 @@
 """The keys and values that queries look up: projected once, grown word by word while decoding."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -56,6 +57,23 @@ class Store:
             used = [self.length]
         used[0] = end
         return Store(memory, end, used)
+
+
+class Keeping:
+    """Attention that gives a store beside what it brings back: the store is kept, the rest goes on.
+
+    What stands around attention (add & norm) passes on one tensor and knows nothing of stores.
+    """
+
+    store: Store
+
+    def __init__(self, attend: Callable[[Tensor], tuple[Tensor, Store]]) -> None:
+        self._attend = attend
+
+    def __call__(self, value: Tensor) -> Tensor:
+        """Attend, keep the store, and give what was brought back."""
+        context, self.store = self._attend(value)
+        return context
 
 
 @dataclass(frozen=True)

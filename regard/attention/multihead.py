@@ -14,7 +14,7 @@ from regard.attention.probe import Probe
 from regard.attention.scores import ScaledDot, Score
 from regard.errors import SizeError
 from regard.kernels import Spans, attend_packed, laid_out, linear, recall
-from regard.shapes import Float, Int, Tensor
+from regard.shapes import Bool, Float, Int, Tensor
 
 
 class MultiHeadAttention(Attention):
@@ -116,14 +116,29 @@ class MultiHeadAttention(Attention):
         Scaled dot product and softmax only, and nobody can watch.
         """
         if memory is None:
-            projected = self._project(query, self.query, self.key, self.value)
-            remembered = None
-        else:
-            projected = self._project(query, self.query)
-            remembered = self._project(memory, self.key, self.value)
+            return self.read_packed(query, spans)[0]
+        projected = self._project(query, self.query)
+        remembered = self._project(memory, self.key, self.value)
         p = self.dropout.active_p
         context = attend_packed(projected, remembered, spans, self.n_heads, p)
         return linear(context, self.output.weight, self.output.bias)
+
+    def read_packed(
+        self, value: Float[Tensor, "N D"], spans: Spans
+    ) -> tuple[Float[Tensor, "N D"], Store]:
+        """Self-attention of packed rows, and their keys and values, for words yet to come."""
+        projected = self._project(value, self.query, self.key, self.value)
+        context = attend_packed(projected, None, spans, self.n_heads, self.dropout.active_p)
+        kept = Store.of(projected[:, value.shape[1] :])
+        return linear(context, self.output.weight, self.output.bias), kept
+
+    def read(
+        self, value: Float[Tensor, "B L D"], mask: Mask, is_real: Bool[Tensor, "B L"]
+    ) -> tuple[Float[Tensor, "B L D"], Store]:
+        """The same for padded rows, past every probe; the store holds the real rows end to end."""
+        memory = self.project(value, value)
+        rows = [heads.transpose(1, 2).flatten(2)[is_real] for heads in (memory.key, memory.value)]
+        return self.look_up(value, memory, mask), Store.of(torch.cat(rows, dim=1))
 
     def freeze(self) -> None:
         """Promise that the weights will not change: projections are joined once for all."""

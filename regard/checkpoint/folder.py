@@ -15,8 +15,8 @@ from torch import nn
 from regard.checkpoint.checkpoints import PLACE
 from regard.checkpoint.replacing import beside, clean, sync, telling, write_text
 from regard.checkpoint.weights import WEIGHTS, Weights, put_into, read_weights, write_weights
-from regard.errors import ModelFolderError
-from regard.models import EncoderDecoder, build
+from regard.errors import ModelFolderError, UsageError
+from regard.models import EncoderDecoder, Model, build
 from regard.recipes import ModelSection, Recipe, parse_recipe, write_recipe
 from regard.text import Tokenizer
 from regard.text import load as load_tokenizer
@@ -30,6 +30,10 @@ SIDES = ("source", "target")
 ENDINGS = (".model", ".json")
 
 _PICKLES = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle")
+_USES = {
+    "gpt": "`regard generate` writes with it",
+    "bert": "`regard fill` and `regard embed` read with it",
+}
 _NO_PICKLES = "a pickle, which can run code when it is opened, so Regard never opens one"
 
 
@@ -37,12 +41,22 @@ _NO_PICKLES = "a pickle, which can run code when it is opened, so Regard never o
 class LoadedModel:
     """A model and all that is needed to use it."""
 
-    model: EncoderDecoder
+    model: Model
     recipe: Recipe
     source_tokenizer: Tokenizer
     target_tokenizer: Tokenizer
     path: Path
     format: int
+
+    @property
+    def translator(self) -> EncoderDecoder:
+        """The model, if it is one that translates."""
+        if not isinstance(self.model, EncoderDecoder):
+            raise UsageError(
+                f"{self.path} holds a model of kind {self.recipe.model.kind}, which reads one text "
+                f"and translates nothing: {_USES[self.recipe.model.kind]}"
+            )
+        return self.model
 
 
 def save(

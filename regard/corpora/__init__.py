@@ -10,12 +10,15 @@ from regard.corpora.catalogue import (
     parse_extract,
 )
 from regard.corpora.interface import Corpus, Example, Side, split_of
+from regard.corpora.texts import TEXTS, EmbeddedText
 
 __all__ = [
     "CORPORA",
     "SEED",
     "SIZES",
+    "TEXTS",
     "Corpus",
+    "EmbeddedText",
     "Example",
     "Extract",
     "Side",

@@ -63,7 +63,27 @@ class Epoch(Sequence[Rows]):
         return rows
 
 
-class Batches:
+class Plan:
+    """What is learned from, epoch after epoch: which rows make a batch, and what they hold.
+
+    The numbers of all randomness come from the seed and the epoch's, so a place is all there is to
+    save.
+    """
+
+    def epoch(self, k: int) -> Sequence[Rows]:
+        """The batches of epoch ``k``, each as the rows that make it."""
+        raise NotImplementedError
+
+    def batch(self, rows: Rows) -> Batch:
+        """The batch of these rows."""
+        raise NotImplementedError
+
+    def iterate(self, place: Place = Place()) -> "BatchIterator":  # noqa: B008 - it is frozen
+        """Batches without end from a place on."""
+        return BatchIterator(self, place)
+
+
+class Batches(Plan):
     """A corpus as batches of about ``batch_tokens`` target tokens for each of ``n_ranks``.
 
     The budget counts padded positions, so it bounds memory. A sentence longer than the budget
@@ -73,17 +93,7 @@ class Batches:
     def __init__(
         self, corpus: Corpus, seed: int, batch_tokens: int, rank: int = 0, n_ranks: int = 1
     ) -> None:
-        if batch_tokens < 1:
-            raise DataError(f"batch_tokens = {batch_tokens}: a batch needs at least 1 token.")
-        if not 0 <= rank < n_ranks:
-            raise DataError(
-                f"rank = {rank} is not among the {n_ranks} processes 0 to {n_ranks - 1}."
-            )
-        if len(corpus) < n_ranks:
-            raise DataError(
-                f"{len(corpus)} pairs cannot be shared by {n_ranks} processes: "
-                f"use at most {len(corpus)}, or more data."
-            )
+        check_share(len(corpus), "pairs", batch_tokens, rank, n_ranks)
         self.corpus, self.seed, self.batch_tokens = corpus, seed, batch_tokens
         self.rank, self.n_ranks = rank, n_ranks
         sources, targets = corpus.lengths()
@@ -118,9 +128,21 @@ class Batches:
         order: Rows = np.lexsort((-target, turned, -level))
         return order
 
-    def iterate(self, place: Place = Place()) -> "BatchIterator":  # noqa: B008 - it is frozen
-        """Batches without end from a place on."""
-        return BatchIterator(self, place)
+    def batch(self, rows: Rows) -> Batch:
+        """The pairs with these numbers, padded."""
+        return collate(self.corpus, rows)
+
+
+def check_share(n: int, what: str, batch_tokens: int, rank: int, n_ranks: int) -> None:
+    """Refuse batches that no process, or not every process, can have."""
+    if batch_tokens < 1:
+        raise DataError(f"batch_tokens = {batch_tokens}: a batch needs at least 1 token.")
+    if not 0 <= rank < n_ranks:
+        raise DataError(f"rank = {rank} is not among the {n_ranks} processes 0 to {n_ranks - 1}.")
+    if n < n_ranks:
+        raise DataError(
+            f"{n} {what} cannot be shared by {n_ranks} processes: use at most {n}, or more data."
+        )
 
 
 def _cut(source: Lengths, target: Lengths, budget: int, n_ranks: int) -> Rows:
@@ -169,7 +191,7 @@ def _without_rest(start: int, end: int, target: Lengths, budget: int, n_ranks: i
 class BatchIterator(Iterator[Batch]):
     """Batches one after the other, epoch after epoch; ``place`` is all there is to save."""
 
-    def __init__(self, batches: Batches, place: Place) -> None:
+    def __init__(self, batches: Plan, place: Place) -> None:
         self._batches = batches
         self._epoch = batches.epoch(place.epoch)
         if not 0 <= place.batch <= len(self._epoch):
@@ -185,4 +207,4 @@ class BatchIterator(Iterator[Batch]):
             self._epoch = self._batches.epoch(self.place.epoch)
         rows = self._epoch[self.place.batch]
         self.place = Place(self.place.epoch, self.place.batch + 1)
-        return collate(self._batches.corpus, rows)
+        return self._batches.batch(rows)

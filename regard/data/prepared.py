@@ -37,7 +37,7 @@ class PreparedCorpus:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        header = _read_header(folder)
+        header = read_header(folder)
         if header is None:
             raise DataError(f"{folder} is not a prepared corpus: it has no readable header.json.")
         self.fingerprint: str = header["fingerprint"]
@@ -112,7 +112,7 @@ def prepare(
         raise DataError("No examples were named: set data.train, for example to train.en|train.de.")
     options = [max_length, max_ratio, drops_duplicates]
     fingerprint = _fingerprint([source_tokenizer, target_tokenizer], [parsed, apart], options)
-    header = _read_header(folder)
+    header = read_header(folder)
     if header is not None and header["fingerprint"] == fingerprint:
         return PreparedCorpus(folder)
     hashes = hash_stripped(list(read_corpus(apart))) if apart else None
@@ -132,7 +132,7 @@ def prepare(
         header["account"] = account.to_json()
         text = json.dumps(header, ensure_ascii=False, indent=2) + "\n"
         (beside / "header.json").write_text(text, encoding="utf-8")
-        _put_in_place(beside, folder)
+        put_in_place(beside, folder)
     except OSError as error:
         raise DataError(f"The corpus cannot be prepared in {folder}: {error.strerror}.") from error
     finally:
@@ -213,7 +213,7 @@ def _origins(spec: Spec) -> list[list[str | int]]:
     ]
 
 
-def _read_header(folder: Path) -> dict[str, Any] | None:
+def read_header(folder: Path) -> dict[str, Any] | None:
     """The header of a prepared folder; ``None`` if there is none this version understands."""
     try:
         header = json.loads((folder / "header.json").read_text(encoding="utf-8"))
@@ -222,7 +222,7 @@ def _read_header(folder: Path) -> dict[str, Any] | None:
     return header if isinstance(header, dict) and header.get("format") == FORMAT else None
 
 
-def _put_in_place(beside: Path, folder: Path) -> None:
+def put_in_place(beside: Path, folder: Path) -> None:
     """Rename the new folder to its name; an older corpus there steps aside first."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "header.json").exists():
         raise DataError(

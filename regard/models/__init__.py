@@ -2,8 +2,9 @@
 
 from regard.models.build import build
 from regard.models.encoder import Sizes
-from regard.models.encoder_decoder import EncoderDecoder, Predicted
+from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.interface import Step
+from regard.models.model import Model, Predicted
 from regard.models.transformer import Transformer
 
-__all__ = ["EncoderDecoder", "Predicted", "Sizes", "Step", "Transformer", "build"]
+__all__ = ["EncoderDecoder", "Model", "Predicted", "Sizes", "Step", "Transformer", "build"]

@@ -1,22 +1,28 @@
 """From a recipe to a model: the one place where configuration meets layers."""
 
+from typing import TypedDict
+
 from regard.errors import RecipeError
 from regard.models.bahdanau import Bahdanau
+from regard.models.bert import Bert
 from regard.models.convolutional import ConvolutionalSeq2Seq
 from regard.models.encoder import Sizes
-from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.gpt import Gpt
 from regard.models.halting import Depth
 from regard.models.luong import Luong
+from regard.models.model import Model
+from regard.models.ntm import NeuralTuring, Slots
 from regard.models.recurrent import RecurrentSizes
 from regard.models.sutskever import Sutskever
 from regard.models.transformer import Transformer
 from regard.models.universal import UniversalTransformer
+from regard.recipes.alone import Alone, BertSection, GptSection
+from regard.recipes.network import Heads, Network
 from regard.recipes.networks import (
     BahdanauSection,
     ConvolutionalSection,
-    Heads,
     LuongSection,
-    Network,
+    NeuralTuringSection,
     Recurrent,
     SutskeverSection,
     TransformerSection,
@@ -24,8 +30,11 @@ from regard.recipes.networks import (
 )
 
 
-def build(model: Network, n_source_tokens: int, n_target_tokens: int) -> EncoderDecoder:
-    """Build the model a recipe asks for, freshly initialised from torch's current seed."""
+def build(model: Network, n_source_tokens: int, n_target_tokens: int) -> Model:
+    """Build the model a recipe asks for, freshly initialised from torch's current seed.
+
+    A model that reads one text has the tokens of the source alone.
+    """
     if model.tie == "three-way" and n_source_tokens != n_target_tokens:
         raise RecipeError(
             f"model.tie = 'three-way' shares one table between source and target, which have "
@@ -58,6 +67,7 @@ def build(model: Network, n_source_tokens: int, n_target_tokens: int) -> Encoder
                 *sides,
                 _recurrent_sizes(model, model.n_layers),
                 cell=model.cell,
+                encoder_cell=model.encoder_cell,
                 reverses_source=model.reverses_source,
                 tie=model.tie,
             )
@@ -78,12 +88,20 @@ def build(model: Network, n_source_tokens: int, n_target_tokens: int) -> Encoder
                 *sides,
                 _recurrent_sizes(model, model.n_layers),
                 cell=model.cell,
+                encoder_cell=model.encoder_cell,
                 score=model.score,
                 normaliser=model.normaliser,
                 reach=model.reach,
                 feeds_input=model.feeds_input,
                 reverses_source=model.reverses_source,
                 max_length=model.max_length,
+                tie=model.tie,
+            )
+        case NeuralTuringSection():
+            return NeuralTuring(
+                *sides,
+                _recurrent_sizes(model, 1),
+                Slots(model.n_slots, model.d_slot, model.addressing, model.reach or 1),
                 tie=model.tie,
             )
         case ConvolutionalSection():
@@ -98,6 +116,10 @@ def build(model: Network, n_source_tokens: int, n_target_tokens: int) -> Encoder
                 max_length=model.max_length,
                 tie=model.tie,
             )
+        case GptSection():
+            return Gpt(n_source_tokens, _sizes(model), **_stack(model))
+        case BertSection():
+            return Bert(n_source_tokens, _sizes(model), n_types=model.n_types, **_stack(model))
     raise AssertionError(f"nothing builds a model of kind {model.kind}")
 
 
@@ -126,6 +148,19 @@ def _sizes(model: Heads) -> Sizes:
         attention_dropout=or_dropout(model.attention_dropout),
         feedforward_dropout=or_dropout(model.feedforward_dropout),
         embedding_dropout=or_dropout(model.embedding_dropout),
+    )
+
+
+class _Stack(TypedDict):
+    n_layers: int
+    context: int
+    positions: str
+    tie: str
+
+
+def _stack(model: Alone) -> _Stack:
+    return _Stack(
+        n_layers=model.n_layers, context=model.context, positions=model.positions, tie=model.tie
     )
 
 

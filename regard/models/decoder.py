@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import nn
 
-from regard.attention import Probe, Store, masks
+from regard.attention import Keeping, Probe, Store, masks
 from regard.kernels import Spans
 from regard.models.encoder import Sizes
 from regard.models.packing import Packed
@@ -51,18 +51,12 @@ class DecoderLayer(nn.Module):
         self, stream: Stream, written: Store, memory: Store, state: "DecoderState"
     ) -> tuple[Stream, Store]:
         """The same for one new word a row; what was written before comes from the store."""
-        grown = written
-
-        def attend(x: Tensor) -> Tensor:
-            nonlocal grown
-            context, grown = self.attention.extend(x, written, state.places)
-            return context
-
-        stream = self.around_attention.packed(stream, attend)
+        grown = Keeping(lambda x: self.attention.extend(x, written, state.places))
+        stream = self.around_attention.packed(stream, grown)
         stream = self.around_cross.packed(
             stream, lambda x: self.cross.recall(x, memory, state.memory_places)
         )
-        return self.around_feedforward.packed(stream, self.feedforward.packed), grown
+        return self.around_feedforward.packed(stream, self.feedforward.packed), grown.store
 
     def step_watched(
         self,
@@ -72,18 +66,12 @@ class DecoderLayer(nn.Module):
         state: "DecoderState",
     ) -> tuple[Float[Tensor, "R 1 D"], Store]:
         """The same past every probe."""
-        grown = written
-
-        def attend(x: Tensor) -> Tensor:
-            nonlocal grown
-            context, grown = self.attention.extend(x[:, 0], written, state.places)
-            return context[:, None]
-
-        value = self.around_attention(value, attend)
+        grown = Keeping(lambda x: self.attention.extend(x[:, 0], written, state.places))
+        value = self.around_attention(value, lambda x: grown(x)[:, None])
         value = self.around_cross(
             value, lambda x: self.cross.recall(x[:, 0], memory, state.memory_places)[:, None]
         )
-        return self.around_feedforward(value, self.feedforward), grown
+        return self.around_feedforward(value, self.feedforward), grown.store
 
 
 class Decoder(nn.Module):

@@ -53,9 +53,9 @@ class EncoderLayer(nn.Module):
         self.feedforward, self.around_feedforward = sizes.feedforward(), sizes.residual()
 
     def forward(
-        self, value: Float[Tensor, "B S D"], mask: Bool[Tensor, "B 1 1 S"]
+        self, value: Float[Tensor, "B S D"], mask: Bool[Tensor, "#B 1 #S S"]
     ) -> Float[Tensor, "B S D"]:
-        """Let each word gather from all words, then think by itself."""
+        """Let each word gather from all words it may see, then think by itself."""
         value = self.around_attention(value, lambda x: self.attention(x, x, x, mask))
         result: Tensor = self.around_feedforward(value, self.feedforward)
         return result
@@ -71,17 +71,29 @@ class EncoderLayer(nn.Module):
 class Encoder(nn.Module):
     """A stack of encoder layers over embedded words."""
 
-    def __init__(self, embedding: Embedding, n_layers: int, sizes: Sizes) -> None:
+    def __init__(
+        self,
+        embedding: Embedding,
+        n_layers: int,
+        sizes: Sizes,
+        *,
+        layer: type[EncoderLayer] = EncoderLayer,
+    ) -> None:
         super().__init__()
         self.embedding = embedding
-        self.layers = nn.ModuleList(EncoderLayer(sizes) for _ in range(n_layers))
+        self.layers = nn.ModuleList(layer(sizes) for _ in range(n_layers))
         self.norm = sizes.final_norm()
 
     def forward(
-        self, source: Int[Tensor, "B S"], mask: Bool[Tensor, "B 1 1 S"]
+        self, source: Int[Tensor, "B S"], mask: Bool[Tensor, "#B 1 #S S"]
     ) -> Float[Tensor, "B S D"]:
         """Turn ids into vectors that know their context."""
-        value = self.embedding(source)
+        return self.through(self.embedding(source), mask)
+
+    def through(
+        self, value: Float[Tensor, "B S D"], mask: Bool[Tensor, "#B 1 #S S"]
+    ) -> Float[Tensor, "B S D"]:
+        """The layers alone, over words that are embedded."""
         for layer in self.layers:
             value = layer(value, mask)
         normed: Tensor = self.norm(value)
@@ -89,7 +101,11 @@ class Encoder(nn.Module):
 
     def packed(self, source: Packed) -> Float[Tensor, "M D"]:
         """The same for packed rows."""
-        stream, spans = Stream(self.embedding.packed(source)), source.among_themselves
+        return self.through_packed(self.embedding.packed(source), source.among_themselves)
+
+    def through_packed(self, value: Float[Tensor, "M D"], spans: Spans) -> Float[Tensor, "M D"]:
+        """The layers alone, over packed rows that are embedded."""
+        stream = Stream(value)
         for layer in self.layers:
             assert isinstance(layer, EncoderLayer)
             stream = layer.packed(stream, spans)

@@ -19,10 +19,12 @@ class Packed:
     longest: int
 
     @classmethod
-    def column(cls, ids: Int[Tensor, "N"], place: int) -> "Packed":
-        """One token each of many sentences, at the same place in all."""
-        places, starts = torch.full_like(ids, place), torch.arange(len(ids) + 1, dtype=torch.int32)
-        return cls(ids, places, starts, place + 1)
+    def column(cls, ids: Int[Tensor, "N"], place: int | Int[Tensor, "N"]) -> "Packed":
+        """One token each of many sentences, at the same place in all, or each at its own."""
+        starts = torch.arange(len(ids) + 1, dtype=torch.int32)
+        if isinstance(place, int):
+            return cls(ids, torch.full_like(ids, place), starts, place + 1)
+        return cls(ids, place, starts, int(place.max()) + 1)
 
     @cached_property
     def among_themselves(self) -> Spans:

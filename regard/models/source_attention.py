@@ -26,7 +26,8 @@ from regard.attention import (
     masks,
 )
 from regard.errors import UsageError
-from regard.models.encoder_decoder import EncoderDecoder, Predicted
+from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.model import Predicted
 from regard.shapes import Bool, Float, Int, Tensor
 
 

@@ -49,6 +49,15 @@ class Embedding(nn.Module):
         placed: Tensor = self.dropout(self.placed(self.positions(words, first)))
         return placed
 
+    def at(self, ids: Int[Tensor, "B"], places: Int[Tensor, "B"]) -> Float[Tensor, "B 1 D"]:
+        """Embed one id a row, each row's at a place of its own."""
+        words = self.words(F.embedding(ids[:, None], self.weight, self.padding) * self.scale)
+        if isinstance(self.positions, Learned | Sinusoidal):
+            table = self.positions.prepared(int(places.max()) + 1)
+            words = words + table[places][:, None].to(words.dtype)
+        placed: Tensor = self.dropout(self.placed(words))
+        return placed
+
     def packed(self, rows: Packed) -> Float[Tensor, "N D"]:
         """The same for packed rows."""
         p = self.dropout.active_p
@@ -57,7 +66,8 @@ class Embedding(nn.Module):
             return kernels.embed(self.weight, rows.ids, table, rows.places, scale=self.scale, p=p)
         embedded = F.embedding(rows.ids, self.weight) * self.scale
         if isinstance(self.positions, Learned):
-            embedded = embedded + self.positions.prepared(rows.longest)[rows.places]
+            # Torch gathers the gradient of a table much faster here than of an indexed tensor.
+            embedded = embedded + F.embedding(rows.places, self.positions.prepared(rows.longest))
         return kernels.dropout(embedded, p)
 
 

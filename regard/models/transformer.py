@@ -1,14 +1,14 @@
 """The Transformer of "Attention Is All You Need" (Vaswani et al. 2017)."""
 
 import torch
-from torch import nn
 
-from regard.attention import MultiHeadAttention, Probe, Site, masks
-from regard.kernels import laid_out, linear
+from regard.attention import Site, masks
+from regard.kernels import linear
 from regard.models.decoder import Decoder, DecoderState
 from regard.models.encoder import Encoder, Sizes
-from regard.models.encoder_decoder import EncoderDecoder, Predicted
+from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.frozen import FrozenDecoder
+from regard.models.model import Predicted
 from regard.models.packing import Packed, pack, packed_places
 from regard.models.sublayers import Embedding, build_positions
 from regard.models.tying import tied_embeddings, tied_output
@@ -45,7 +45,6 @@ class Transformer(EncoderDecoder):
         self.encoder = Encoder(source, n_layers, sizes)
         self.decoder = Decoder(target, n_decoder_layers or n_layers, sizes)
         self.output = tied_output(target, sizes.d_model, tie=tie)
-        self.packs_rows = True
         self._frozen: FrozenDecoder | None = None
 
     def hidden(
@@ -68,7 +67,7 @@ class Transformer(EncoderDecoder):
         is_real: Bool[Tensor, "B T"],
     ) -> Predicted:
         """The vectors of the places that are real; padding costs nothing where it can."""
-        if not self.is_packable or torch.is_autocast_enabled("cpu"):
+        if not self.is_packable:
             return super().predict(source, target, is_real)
         read = pack(source, source != self.padding)
         return Predicted(self.hidden_packed(read, pack(target, is_real)))
@@ -91,16 +90,6 @@ class Transformer(EncoderDecoder):
         self.packs_rows = False
         compiled = torch.compile(self.hidden, dynamic=True)
         self.hidden = compiled  # type: ignore[method-assign]
-
-    @property
-    def is_packable(self) -> bool:
-        """Whether packed rows may be computed: on a CPU, by the paper's attention, unwatched."""
-        return (
-            self.packs_rows
-            and self.output.weight.device.type == "cpu"
-            and all(m.is_standard for m in self.modules() if isinstance(m, MultiHeadAttention))
-            and not any(m.is_watched for m in self.modules() if isinstance(m, Probe))
-        )
 
     def start(self, source: Int[Tensor, "B S"]) -> DecoderState:
         """Read the source."""
@@ -126,11 +115,5 @@ class Transformer(EncoderDecoder):
         Only ``start``, ``step`` and ``forward`` are for a frozen model.
         """
         self.eval().requires_grad_(False)
-        # The table of embeddings is read row by row: the output gets a copy of its own.
-        self.output.weight = nn.Parameter(laid_out(self.output.weight), requires_grad=False)
-        for module in self.modules():
-            if isinstance(module, MultiHeadAttention):
-                module.freeze()
-            if isinstance(module, nn.Linear) and module is not self.output:
-                module.weight.data = laid_out(module.weight)
+        self.lay_out()
         self._frozen = FrozenDecoder.of(self.decoder, self.output.weight)

@@ -15,8 +15,9 @@ from torch import nn
 from regard.attention import MultiHeadAttention, Probe, Sinusoidal, Site, Store, Unplaced, masks
 from regard.models.decoder import DecoderLayer, DecoderState
 from regard.models.encoder import EncoderLayer, Sizes
-from regard.models.encoder_decoder import EncoderDecoder, Predicted
+from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.halting import Depth, Halting
+from regard.models.model import Predicted
 from regard.models.packing import packed_places
 from regard.models.sublayers import Embedding
 from regard.models.tying import tied_embeddings, tied_output

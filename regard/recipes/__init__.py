@@ -1,7 +1,8 @@
 """Recipes: TOML presets that say everything a run does, and what they may say."""
 
 from regard.recipes.derive import Facts, derive, known, undecided
-from regard.recipes.networks import NETWORKS, ModelSection, Network, TransformerSection
+from regard.recipes.network import Network
+from regard.recipes.networks import NETWORKS, ModelSection, TransformerSection
 from regard.recipes.presets import preset_names, preset_text, presets
 from regard.recipes.read import parse_recipe, read_recipe
 from regard.recipes.schema import (

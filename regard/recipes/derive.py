@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from regard.errors import RecipeError
-from regard.recipes.networks import Network
+from regard.recipes.network import Network
 from regard.recipes.schema import Recipe, TrainingSection
 from regard.recipes.section import Auto, Section
 

@@ -7,76 +7,16 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from regard.recipes.section import Auto, Count, Section, Share
+from regard.recipes.alone import BertSection, GptSection
+from regard.recipes.network import Heads, Network, Tie
+from regard.recipes.section import Count
 
-Tie = Literal["three-way", "two-way", "none"]
 Cell = Literal["lstm", "gru"]
+EncoderCell = Literal["lstm", "gru", "lstmn"]
 ScoreName = Literal[
     "dot", "scaled-dot", "additive", "general", "concatenating", "perceptron", "content", "location"
 ]
 NormaliserName = Literal["soft", "hard", "local-m", "local-p"]
-
-
-class Network(Section):
-    """What all of them have: ties, dropout, and what the rules for other keys go by."""
-
-    kind: str
-    tie: Tie = "none"  # of source embedding, target embedding and output
-    dropout: Share | Auto = 0.1
-
-    @property
-    def width(self) -> int:
-        """How wide the vectors are that layers pass on: the learning rate depends on it."""
-        raise NotImplementedError
-
-    @property
-    def n_places(self) -> int | None:
-        """How long a sentence can be, where places are learned one by one."""
-        return None
-
-    @property
-    def shape(self) -> str:
-        """Layers and widths, in words."""
-        raise NotImplementedError
-
-
-class Heads(Network):
-    """The sizes of layers with several heads, named as in "Attention Is All You Need"."""
-
-    d_model: Count = 512
-    n_heads: Count = 8
-    d_feedforward: Count = 2048
-    norm: Literal["pre", "post"] = "post"
-    activation: Literal["relu", "gelu"] = "relu"
-    attention_dropout: Share | None = None  # the next three: as `dropout` unless given
-    feedforward_dropout: Share | None = None
-    embedding_dropout: Share | None = None
-
-    @property
-    def width(self) -> int:
-        """``d_model``."""
-        return self.d_model
-
-    @property
-    def shape(self) -> str:
-        """Layers and widths, in words."""
-        return f"of width {self.d_model}, {self.n_heads} heads, feed-forward {self.d_feedforward}"
-
-    @model_validator(mode="after")
-    def _heads_divide_the_width(self) -> Self:
-        if self.d_model % self.n_heads:
-            raise ValueError(
-                f"d_model = {self.d_model} cannot be divided among n_heads = {self.n_heads}: "
-                "choose a width that is a multiple of the number of heads"
-            )
-        return self
-
-    def _require_even_width(self) -> None:
-        if self.d_model % 2:
-            raise ValueError(
-                f"d_model = {self.d_model} is odd, and sinusoidal positions pair a sine with a "
-                "cosine: choose an even width"
-            )
 
 
 class TransformerSection(Heads):
@@ -155,12 +95,22 @@ class Recurrent(Network):
             )
 
 
+def _require_one_state(cell: str, encoder_cell: str | None) -> None:
+    """The decoder goes on from what the encoder remembers, so both remember the same things."""
+    if encoder_cell is not None and (cell == "gru") != (encoder_cell == "gru"):
+        raise ValueError(
+            f"encoder_cell = {encoder_cell} does not remember what cell = {cell} goes on from: "
+            "choose lstm or lstmn to read for lstm, and gru for gru"
+        )
+
+
 class SutskeverSection(Recurrent):
     """Deep LSTMs and one fixed vector between them (Sutskever et al. 2014)."""
 
     kind: Literal["sutskever"] = "sutskever"
     n_layers: Count = 4
     cell: Cell = "lstm"
+    encoder_cell: EncoderCell | None = None  # as the decoder's unless given; lstmn: Cheng 2016
     reverses_source: bool = True
 
     @property
@@ -171,6 +121,7 @@ class SutskeverSection(Recurrent):
     @model_validator(mode="after")
     def _output_fits(self) -> Self:
         self._require_tied_widths(self.d_hidden, "d_hidden")
+        _require_one_state(self.cell, self.encoder_cell)
         return self
 
 
@@ -228,6 +179,7 @@ class LuongSection(Looking):
     kind: Literal["luong"] = "luong"
     n_layers: Count = 2
     cell: Cell = "lstm"
+    encoder_cell: EncoderCell | None = None  # as the decoder's unless given; lstmn: Cheng 2016
     feeds_input: bool = True
     reverses_source: bool = False
 
@@ -240,6 +192,38 @@ class LuongSection(Looking):
     @model_validator(mode="after")
     def _output_fits(self) -> Self:
         self._require_tied_widths(self.d_hidden, "d_hidden")
+        _require_one_state(self.cell, self.encoder_cell)
+        return self
+
+
+class NeuralTuringSection(Recurrent):
+    """A controller that writes the source into slots and reads them again (Graves et al. 2014)."""
+
+    kind: Literal["ntm"] = "ntm"
+    n_slots: Count = 128
+    d_slot: Count = 20
+    addressing: Literal["full", "content"] = "full"  # content, or that and shifts
+    reach: Count | None = None  # of a shift, to each side: 1 unless given
+
+    @property
+    def shape(self) -> str:
+        """Layers and widths, in words."""
+        slots = f"{self.n_slots} slots of {self.d_slot}, {self.addressing} addressing"
+        return f"a controller of {self.d_hidden}, {slots}"
+
+    @model_validator(mode="after")
+    def _shifts_fit(self) -> Self:
+        self._require_tied_widths(self.d_hidden, "d_hidden")
+        if self.addressing == "content" and self.reach is not None:
+            raise ValueError(
+                f"reach = {self.reach} is of shifts, and addressing = content has none: choose "
+                "full, or leave reach out"
+            )
+        if self.addressing == "full" and 2 * (self.reach or 1) + 1 > self.n_slots:
+            raise ValueError(
+                f"shifts by {self.reach or 1} to each side need more than n_slots = "
+                f"{self.n_slots}: choose more slots or less reach"
+            )
         return self
 
 
@@ -294,7 +278,10 @@ ModelSection = Annotated[
     | SutskeverSection
     | BahdanauSection
     | LuongSection
-    | ConvolutionalSection,
+    | NeuralTuringSection
+    | ConvolutionalSection
+    | GptSection
+    | BertSection,
     Field(discriminator="kind"),
 ]
 
@@ -304,5 +291,8 @@ NETWORKS: dict[str, type[Network]] = {
     "sutskever": SutskeverSection,
     "bahdanau": BahdanauSection,
     "luong": LuongSection,
+    "ntm": NeuralTuringSection,
     "convolutional": ConvolutionalSection,
+    "gpt": GptSection,
+    "bert": BertSection,
 }

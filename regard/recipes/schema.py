@@ -8,6 +8,9 @@ from regard.recipes.networks import ModelSection, TransformerSection
 from regard.recipes.section import Auto, Count, Section, Share
 
 
+TASKS = {"gpt": "language", "bert": "masked"}  # what is learned; all others translate
+
+
 class TextSection(Section):
     """How text becomes ids."""
 
@@ -22,17 +25,19 @@ class TextSection(Section):
 class DataSection(Section):
     """Which examples are learned from, and which are dropped."""
 
-    train: tuple[str, ...] = ()  # files: "pairs.tsv", "train.en|train.de", "extra.jsonl.gz*2"
+    # Files: "pairs.tsv", "train.en|train.de", "extra.jsonl.gz*2"; of text alone: "story.txt"
+    train: tuple[str, ...] = ()
     valid: tuple[str, ...] = ()
     max_length: Count = 256  # tokens on either side
     max_ratio: Annotated[float, Field(gt=1.0)] | None = 6.0
     drops_duplicates: bool = True
+    unit: Literal["file", "line"] = "file"  # of text that is not pairs: what a document is
 
 
 class TrainingSection(Section):
     """How the weights are found."""
 
-    task: Literal["translation"] = "translation"
+    task: Literal["translation", "language", "masked"] = "translation"
     seed: int = 1
     batch_tokens: Count | Auto = "auto"  # target tokens in one batch of one process
     accumulate: Count | Auto = 1  # batches summed before one update
@@ -45,6 +50,8 @@ class TrainingSection(Section):
     epsilon: Annotated[float, Field(gt=0)] = 1e-9
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
     label_smoothing: Share = 0.1
+    mask_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.15  # of words, taken out to be found
+    masks_whole_words: bool = False  # all pieces of a word, or none
     clip: Annotated[float, Field(gt=0)] | None = 1.0
     validate_every: Count | Auto = "auto"  # updates
     patience: Count | None = 10  # validations without a better one before stopping
@@ -64,6 +71,11 @@ class TrainingSection(Section):
                 f"measure = {self.measure} needs translations of the validation data: leave shard "
                 "and decodes_at_validation as they are, or measure by loss"
             )
+        if self.measure != "loss" and self.task != "translation":
+            raise ValueError(
+                f"measure = {self.measure} compares translations, and task = {self.task} makes "
+                "none: measure by loss"
+            )
         return self
 
 
@@ -79,6 +91,12 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _is_made_for_this_network(self) -> Self:
+        task = TASKS.get(self.model.kind, "translation")
+        if self.training.task != task:
+            raise ValueError(
+                f"a model of kind {self.model.kind} learns task = {task}, not "
+                f"{self.training.task}: set training.task = {task}, or choose another model.kind"
+            )
         for key in ("compile", "shard"):
             if getattr(self.training, key) and self.model.kind != "transformer":
                 raise ValueError(

@@ -21,7 +21,7 @@ from regard.checkpoint.replacing import remove_folder, write_text
 from regard.checkpoint.training_state import VALUES
 from regard.checkpoint.weights import WEIGHTS
 from regard.errors import ModelFolderError, UsageError
-from regard.models import EncoderDecoder
+from regard.models import Model
 from regard.recipes import Recipe, parse_recipe, write_recipe
 from regard.shapes import Tensor
 from regard.text import Tokenizer
@@ -110,7 +110,7 @@ class FolderKeeper:
         latest = self.checkpoints.latest()
         return 0 if latest is None else latest.step
 
-    def restore(self, model: EncoderDecoder, updater: AnyUpdater) -> Progress | None:
+    def restore(self, model: Model, updater: AnyUpdater) -> Progress | None:
         """Load the last complete checkpoint in place; ``None`` when there is none."""
         latest = self.checkpoints.latest()
         if latest is None:
@@ -122,7 +122,7 @@ class FolderKeeper:
         return progress
 
     def save(
-        self, model: EncoderDecoder, updater: AnyUpdater, progress: Progress, *, is_planned: bool
+        self, model: Model, updater: AnyUpdater, progress: Progress, *, is_planned: bool
     ) -> str:
         """Keep everything needed to go on; gives where. What was not planned is never averaged."""
         path = self.checkpoints.folder / f"{progress.update:06d}"
@@ -141,33 +141,33 @@ class FolderKeeper:
                     remove_folder(before.path)
         return str(path)
 
-    def keep_best(self, model: EncoderDecoder) -> None:
+    def keep_best(self, model: Model) -> None:
         """Let the model folder hold these weights."""
         weights = _weights(model)
         if self.ranks.is_first:
             save_weights(self.folder, weights)
 
-    def restore_best(self, model: EncoderDecoder) -> None:
+    def restore_best(self, model: Model) -> None:
         """Load the weights the model folder holds."""
         self.ranks.wait()
         file = self.folder / WEIGHTS
         self._load(model, read_weights(file), file)
 
-    def average_last(self, model: EncoderDecoder, n: int) -> int:
+    def average_last(self, model: Model, n: int) -> int:
         """Load the average of the last n checkpoints; gives how many there were."""
         last = [one for one in self.checkpoints.last(n + 1) if _is_planned(one)][-n:]
         if len(last) > 1:
             self._load(model, average([one.path for one in last]), self.folder)
         return len(last)
 
-    def _load(self, model: EncoderDecoder, weights: dict[str, Tensor], where: Path) -> None:
+    def _load(self, model: Model, weights: dict[str, Tensor], where: Path) -> None:
         if isinstance(model, FSDPModule):
             spread_weights(model, weights)
         else:
             put_into(model, weights, where)
 
 
-def _weights(model: EncoderDecoder) -> EncoderDecoder | dict[str, Tensor]:
+def _weights(model: Model) -> Model | dict[str, Tensor]:
     """What is written: all of a sharded model, for which all processes must ask."""
     return whole_weights(model) if isinstance(model, FSDPModule) else model
 

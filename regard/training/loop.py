@@ -13,7 +13,7 @@ from torch.distributed.fsdp import FSDPModule
 from regard.data import Batch, Batches, Place
 from regard.errors import TrainingError
 from regard.evaluation import Quality
-from regard.models import EncoderDecoder
+from regard.models import Model
 from regard.recipes import TrainingSection
 from regard.recipes.derive import known
 from regard.shapes import Float, Tensor
@@ -51,25 +51,25 @@ class Progress:
 class Keeper(Protocol):
     """Where a run is kept; the first process writes, all read."""
 
-    def restore(self, model: EncoderDecoder, updater: AnyUpdater) -> Progress | None:
+    def restore(self, model: Model, updater: AnyUpdater) -> Progress | None:
         """Load the last complete checkpoint in place; ``None`` when there is none."""
         ...
 
     def save(
-        self, model: EncoderDecoder, updater: AnyUpdater, progress: Progress, *, is_planned: bool
+        self, model: Model, updater: AnyUpdater, progress: Progress, *, is_planned: bool
     ) -> str:
         """Keep everything needed to go on; gives where. What was not planned is never averaged."""
         ...
 
-    def keep_best(self, model: EncoderDecoder) -> None:
+    def keep_best(self, model: Model) -> None:
         """Let the model folder hold these weights."""
         ...
 
-    def restore_best(self, model: EncoderDecoder) -> None:
+    def restore_best(self, model: Model) -> None:
         """Load the weights the model folder holds."""
         ...
 
-    def average_last(self, model: EncoderDecoder, n: int) -> int:
+    def average_last(self, model: Model, n: int) -> int:
         """Load the average of the last n checkpoints; gives how many there were."""
         ...
 
@@ -79,7 +79,7 @@ class Run:
     """Everything a run needs; the recipe's training section is fully resolved."""
 
     recipe: TrainingSection
-    model: EncoderDecoder
+    model: Model
     batches: Batches
     keeper: Keeper
     validation: Validation | None

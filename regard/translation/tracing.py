@@ -154,7 +154,7 @@ def _watched(
     loaded: LoadedModel, source: Sentence, target: Sentence, provenance: Provenance
 ) -> Trace:
     """Read both sentences twice, once as always and once watched, and keep what was seen."""
-    model = loaded.model
+    model = loaded.translator
     device = next(model.parameters()).device
     source_ids = torch.tensor([[token.id for token in source.tokens]], device=device)
     target_ids = torch.tensor([[token.id for token in target.read]], device=device)

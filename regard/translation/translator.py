@@ -59,6 +59,7 @@ class Translator:
             raise UsageError("there is no model to translate with: give at least one folder")
         if self.max_tokens < 1:
             raise UsageError(f"max_tokens = {self.max_tokens} is not possible: give 1 or more")
+        assert self.models  # each of them translates, or says what it is for
         first = self.loaded[0]
         for other in self.loaded[1:]:
             for side in ("source", "target"):
@@ -86,7 +87,7 @@ class Translator:
     @property
     def models(self) -> tuple[EncoderDecoder, ...]:
         """The models that vote."""
-        return tuple(one.model for one in self.loaded)
+        return tuple(one.translator for one in self.loaded)
 
     @property
     def device(self) -> torch.device:
@@ -174,7 +175,7 @@ class Translator:
         self, pairs: Iterable[tuple[str, str]], layer: int | None = None
     ) -> Iterator[Alignment]:
         """The alignment of each pair, in order."""
-        model = self.loaded[0].model
+        model = self.loaded[0].translator
         for window in windows(pairs, _ALIGNED_TOGETHER):
             read = [
                 (self._read(self.source_tokenizer, s), self._read(self.target_tokenizer, t))

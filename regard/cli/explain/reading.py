@@ -83,7 +83,7 @@ def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, s
     import torch
     from pydantic import ValidationError
 
-    from regard.models import build
+    from regard.models import EncoderDecoder, build
     from regard.recipes import TransformerSection
 
     for option, given, most in (
@@ -107,6 +107,7 @@ def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, s
         f"A fresh model, untrained (d_model = {width}, {n_heads} heads, {n_layers} layers, "
         f"seed {seed}): every step is real, but what the weights single out means nothing yet."
     )
+    assert isinstance(model, EncoderDecoder)
     return Reader(model, tokenizer, section.norm == "pre", about)
 
 
@@ -128,7 +129,7 @@ def saved_reader(folder: Path) -> Reader:
             "a Transformer: give the folder of one"
         )
     return Reader(
-        loaded.model,
+        loaded.translator,
         loaded.source_tokenizer,
         section.norm == "pre",
         f"The model {name} in {folder}.",

@@ -47,7 +47,7 @@ def head_names(heads: Sequence[int], x: float, y: float) -> tuple[list[Item], fl
     for head in heads:
         colour = head_colour(head)
         items.append(Rectangle(place, y - 5, 10, 10, fill=colour, radius=2, head=head))
-        items.append(Text(place + 14, y, str(head), SMALL, "ink"))
+        items.append(Text(place + 14, y, str(head), SMALL, "ink", head=head))
         place += 14 + text_width(str(head), SMALL) + 10
     return items, place - x
 

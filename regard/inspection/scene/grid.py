@@ -15,7 +15,7 @@ from regard.inspection.scene.view import View
 from regard.inspection.trace import NAMES, Trace, table
 from regard.shapes import Float
 
-_MOST_CELLS = 264  # along a side of a small matrix: twice its pixels
+_MOST_CELLS = 132  # along a side of a small matrix: as many as its pixels
 _LONG, _SHORT, _APART, _NAMES = 132.0, 44.0, 14.0, 62.0
 
 
@@ -39,7 +39,7 @@ def grid(trace: Trace, view: View) -> Scene:
     first = tables[0]
     below = (
         f"{len(first.rows)} rows: {first.row_meaning} · "
-        f"{len(first.columns)} columns: looks at · darker = more"
+        f"{len(first.columns)} columns: looks at · stronger = more"
     )
     items = heading(title, below)
     longest = max(len(first.rows), len(first.columns), 1)

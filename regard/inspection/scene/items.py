@@ -29,6 +29,7 @@ class Text:
     is_bold: bool = False
     turned: Number = 0.0
     tip: str = ""
+    head: int | None = None
     row: int | None = None
     column: int | None = None
 

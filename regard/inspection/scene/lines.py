@@ -53,7 +53,7 @@ def lines(trace: Trace, view: View) -> Scene:
     ]
     items += _columns(table, focus, left, right, top, n)
     items += _links(table, focus, top_k, left, right, top, n)
-    widest = max([text_width(label.text, BODY) for label in table.columns], default=0)
+    widest = max([text_width(label.text, BODY) for label in table.columns] + [48.0])
     width = max(right + 8 + widest + MARGIN, heading_width(title, below), chips_width + 2 * MARGIN)
     return noted(items, [_flagged(table, site.is_uniform)], width, top + n * ROW + 12, view.theme)
 

@@ -65,6 +65,7 @@ function named(text) {
 }
 const draws = {
   text(item, svg) {
+    if (item.head !== undefined && !heads.has(item.head)) return;
     const element = make("text", {x: item.x, y: item.y, dy: "0.35em", "font-size": item.size,
       fill: colour(item.colour), "text-anchor": item.anchor || "start",
       "font-weight": item.bold ? 600 : 400}, svg);
@@ -116,7 +117,8 @@ const draws = {
     }
     context.putImageData(image, 0, 0);
     const element = make("image", {x: item.x, y: item.y, width: item.width, height: item.height,
-      preserveAspectRatio: "none", style: "image-rendering:pixelated",
+      preserveAspectRatio: "none",
+      style: "image-rendering:" + (columns > item.width ? "auto" : "pixelated"),
       href: canvas.toDataURL()}, svg);
     if (!item.rows) { tells(element, item.tip); return; }
     element.addEventListener("pointermove", event => {

@@ -112,10 +112,12 @@ def _rectangle(item: Rectangle, colours: dict[str, str]) -> str:
 
 
 def _image(item: Heat, theme: str) -> str:
+    # Cells finer than pixels are blended, others keep their edges.
+    edges = "auto" if item.values.shape[1] > item.width else "pixelated"
     tag = (
         f'image x="{number(item.x)}" y="{number(item.y)}" width="{number(item.width)}" '
         f'height="{number(item.height)}" preserveAspectRatio="none" '
-        f'style="image-rendering:pixelated" href="{data_address(item, theme)}"'
+        f'style="image-rendering:{edges}" href="{data_address(item, theme)}"'
     )
     return _closed(tag, item.tip)
 

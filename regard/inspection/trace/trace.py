@@ -135,8 +135,8 @@ class Trace:
                 return site
         if not self.sites:
             raise UsageError(
-                f"{self.provenance.model} has no attention to look at: it keeps one vector of its "
-                "source; choose a model with attention"
+                f"{self.provenance.model} never looks back at words, so there is no attention to "
+                "show: choose a model with attention"
             )
         known = ", ".join(site.name for site in self.sites)
         raise UsageError(f"this trace has no site {kind}.{layer}: choose one of {known}")

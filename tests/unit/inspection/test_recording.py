@@ -273,7 +273,7 @@ class TestRefusals:
             pass
         message = str(refusal.value)
         assert message.startswith(
-            "no probe of this model matches '*.wieghts'; it has encoder.embedding.words, "
+            "no probe of this model matches '*.wieghts'; it has logits, encoder.embedding.words, "
         )
         assert message.endswith(f", … ({len(probe_names(model))} in all)")
         assert not is_watched(model)

@@ -208,13 +208,31 @@ def test_several_mistakes_are_counted() -> None:
             "sutskever",
             ["model.score=dot"],
             "there is no model.score in a model of kind sutskever, which has kind, tie, dropout, "
-            "d_embedding, d_hidden, n_layers, cell, reverses_source",
+            "d_embedding, d_hidden, n_layers, cell, encoder_cell, reverses_source",
         ),
         (
             "sutskever",
             ["model.kind=rnn"],
             "model.kind = 'rnn' is not possible: give 'transformer', 'universal', 'sutskever', "
-            "'bahdanau', 'luong' or 'convolutional'",
+            "'bahdanau', 'luong', 'ntm' or 'convolutional'",
+        ),
+        (
+            "luong",
+            ["model.encoder_cell=gru"],
+            "model: encoder_cell = gru does not remember what cell = lstm goes on from: choose "
+            "lstm or lstmn to read for lstm, and gru for gru",
+        ),
+        (
+            "ntm",
+            ["model.addressing=content", "model.reach=2"],
+            "model: reach = 2 is of shifts, and addressing = content has none: choose full, or "
+            "leave reach out",
+        ),
+        (
+            "ntm",
+            ["model.n_slots=2"],
+            "model: shifts by 1 to each side need more than n_slots = 2: choose more slots or less "
+            "reach",
         ),
         (
             "bahdanau",
@@ -265,7 +283,7 @@ def test_what_is_given_by_hand_is_not_blamed_on_the_file(file: Path) -> None:
 
 def test_unknown_presets_and_files(tmp_path: Path) -> None:
     everything = (
-        "presets are bahdanau, convolutional, dates, luong, phrasebook, sutskever, "
+        "presets are bahdanau, convolutional, dates, luong, ntm, phrasebook, sutskever, "
         "transformer-base, transformer-big, transformer-small, transformer-tiny, universal; "
         "a recipe of your own is a file whose name ends in .toml"
     )
@@ -292,7 +310,7 @@ def test_a_file_in_another_encoding(file: Path) -> None:
 def test_presets_come_in_the_order_of_their_size() -> None:
     names = [recipe.name for recipe in presets()]
     sizes = [f"transformer-{size}" for size in ("tiny", "small", "base", "big")]
-    family = ["universal", "sutskever", "bahdanau", "luong", "convolutional"]
+    family = ["universal", "sutskever", "bahdanau", "luong", "ntm", "convolutional"]
     assert names == [*sizes, *family, "dates", "phrasebook"]
     assert sorted(names) == list(preset_names())
     assert all(recipe.purpose for recipe in presets())

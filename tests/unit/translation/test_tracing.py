@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from regard.checkpoint import load, save
 from regard.decoding import Limits, Search
 from regard.errors import TraceError, UsageError
 from regard.inspection.recording import record
+from regard.inspection.scene import FORMS, Heat, View, layout
 from regard.inspection.trace import Trace, table
 from regard.models import build
 from regard.recipes import Recipe
@@ -43,6 +45,7 @@ SECTIONS: dict[str, Network] = {
     "sutskever": SutskeverSection(n_layers=2, **WIDTHS),
     "bahdanau": BahdanauSection(**WIDTHS),
     "luong": LuongSection(n_layers=2, **WIDTHS),
+    "luong-lstmn": LuongSection(n_layers=2, encoder_cell="lstmn", **WIDTHS),
     "luong-local-m": LuongSection(n_layers=1, normaliser="local-m", reach=1, **WIDTHS),
     "luong-local-p": LuongSection(n_layers=1, normaliser="local-p", reach=2, **WIDTHS),
     "luong-hard": LuongSection(n_layers=1, normaliser="hard", **WIDTHS),
@@ -58,6 +61,7 @@ SITES = {
     "sutskever": (0, 0, 0, 0),
     "bahdanau": (0, 0, 1, 1),
     "luong": (0, 0, 1, 1),
+    "luong-lstmn": (2, 0, 1, 1),
     "luong-local-m": (0, 0, 1, 1),
     "luong-local-p": (0, 0, 1, 1),
     "luong-hard": (0, 0, 1, 1),
@@ -96,6 +100,8 @@ def test_every_site_of_every_kind_is_recorded(kind: str, tmp_path: Path) -> None
         elif kind == "luong-local-m":
             assert np.isclose(totals, 1, atol=1e-5).any()
             assert (np.isclose(totals, 1, atol=1e-5) | (totals == 0)).all()
+        elif site.kind == "encoder" and kind == "luong-lstmn":
+            np.testing.assert_allclose(totals, [[0, 1, 1, 1, 1, 1]], atol=1e-5)  # an empty tape
         else:
             np.testing.assert_allclose(totals, 1, atol=1e-5)
         if site.kind == "decoder":
@@ -164,7 +170,7 @@ def test_a_model_without_attention_has_steps_alone(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refused:
         table(found, "cross")
     assert str(refused.value) == (
-        "sutskever has no attention to look at: it keeps one vector of its source; choose a model "
+        "sutskever never looks back at words, so there is no attention to show: choose a model "
         "with attention"
     )
 
@@ -258,6 +264,36 @@ def test_positions_are_those_the_model_adds(tmp_path: Path) -> None:
     learned = loaded.model.encoder.embedding.positions.table
     np.testing.assert_array_equal(found.positions, learned.detach().numpy())
     assert trace(folder(tmp_path, "luong"), SOURCE, TARGET).positions is None
+
+
+@pytest.mark.parametrize("kind", SECTIONS)
+def test_every_kind_can_be_drawn(kind: str, tmp_path: Path) -> None:
+    found = trace(folder(tmp_path, kind), SOURCE, TARGET)
+    drawn = set()
+    for form in FORMS:
+        with suppress(UsageError):
+            assert layout(found, View(form)).items
+            drawn.add(form)
+    expected = {"strip"}
+    if found.sites:
+        expected |= {"lines", "matrix", "grid", "alignment", "overview"}
+    if found.positions is not None:
+        expected |= {"positions"}
+    assert drawn == expected
+    assert "text/html" in found._repr_mimebundle_()
+
+
+def test_the_alignment_is_the_translators(tmp_path: Path, subwords: SentencePieceText) -> None:
+    translator = Translator.open(folder(tmp_path, "transformer", subwords))
+    pair = "unwalking happydoing", "happytalk undo"
+    heat = next(
+        item
+        for item in layout(trace(translator, *pair), View("alignment")).items
+        if isinstance(item, Heat)
+    )
+    expected = translator.align(*pair)
+    assert (heat.rows, heat.columns) == (expected.target_words, expected.source_words)
+    np.testing.assert_allclose(heat.values, expected.matrix, atol=1e-5)
 
 
 def test_the_model_is_left_as_it_was(tmp_path: Path) -> None:

@@ -1,0 +1,232 @@
+"""The decoder alone: GPT, "Language Models are Unsupervised Multitask Learners" (Radford 2019).
+
+A Transformer's encoder under a causal mask: every word gathers from itself and the words before it,
+and says which word comes next. Pre-norm, a norm at the end, learned positions, GELU.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+
+from regard.attention import Keeping, Probe, Site, Store, masks
+from regard.errors import SizeError
+from regard.kernels import Spans, linear
+from regard.models.encoder import Encoder, EncoderLayer, Sizes
+from regard.models.model import Model, Predicted
+from regard.models.packing import Packed, pack, packed_places
+from regard.models.sublayers import Embedding, Stream, build_positions
+from regard.models.tying import tied_output
+from regard.shapes import Bool, Float, Int, Tensor
+
+
+@dataclass(frozen=True)
+class GptState:
+    """What writing remembers: every layer's keys and values of the words so far.
+
+    Rows of the stores are shared: ``places`` says which belong to whom, and -1 is none.
+    """
+
+    written: tuple[Store, ...]
+    places: Int[Tensor, "R T"]
+    lengths: Int[Tensor, "R"]  # words each row has read and written
+    prompted: Float[Tensor, "R D"] | None  # what the prompt ends with, until writing begins
+    probes: tuple[Probe, ...]
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anyone listens, so that no fused path must hide a tensor."""
+        return any(probe.is_watched for probe in self.probes)
+
+    def with_new_places(self) -> "GptState":
+        """The same with room for one more word a row, at the end of the stores."""
+        first, n_rows = self.written[0].length, len(self.places)
+        new = torch.arange(first, first + n_rows, device=self.places.device, dtype=torch.int32)
+        places = torch.cat([self.places, new[:, None]], dim=1)
+        return replace(self, places=places, lengths=self.lengths + 1)
+
+    def reorder(self, rows: Int[Tensor, "N"]) -> "GptState":
+        """Take these rows, in this order."""
+        prompted = self.prompted
+        return replace(
+            self,
+            places=self.places.index_select(0, rows),
+            lengths=self.lengths.index_select(0, rows),
+            prompted=None if prompted is None else prompted.index_select(0, rows),
+        )
+
+
+class Block(EncoderLayer):
+    """An encoder layer that can also read a prompt, and then one word at a time."""
+
+    def read(self, stream: Stream, spans: Spans) -> tuple[Stream, Store]:
+        """What the layer makes of packed rows, and their keys and values."""
+        kept = Keeping(lambda x: self.attention.read_packed(x, spans))
+        stream = self.around_attention.packed(stream, kept)
+        return self.around_feedforward.packed(stream, self.feedforward.packed), kept.store
+
+    def read_watched(
+        self,
+        value: Float[Tensor, "B L D"],
+        mask: Bool[Tensor, "1 1 L L"],
+        is_real: Bool[Tensor, "B L"],
+    ) -> tuple[Float[Tensor, "B L D"], Store]:
+        """The same past every probe."""
+        kept = Keeping(lambda x: self.attention.read(x, mask, is_real))
+        value = self.around_attention(value, kept)
+        return self.around_feedforward(value, self.feedforward), kept.store
+
+    def step(
+        self, stream: Stream, written: Store, places: Int[Tensor, "R T"]
+    ) -> tuple[Stream, Store]:
+        """One new word a row; what was written before comes from the store."""
+        grown = Keeping(lambda x: self.attention.extend(x, written, places))
+        stream = self.around_attention.packed(stream, grown)
+        return self.around_feedforward.packed(stream, self.feedforward.packed), grown.store
+
+    def step_watched(
+        self, value: Float[Tensor, "R 1 D"], written: Store, places: Int[Tensor, "R T"]
+    ) -> tuple[Float[Tensor, "R 1 D"], Store]:
+        """The same past every probe."""
+        grown = Keeping(lambda x: self.attention.extend(x[:, 0], written, places))
+        value = self.around_attention(value, lambda x: grown(x)[:, None])
+        return self.around_feedforward(value, self.feedforward), grown.store
+
+
+class Gpt(Model):
+    """Says of every word which comes next, from it and the words before it.
+
+    ``tie`` says whether the table of embeddings is the output's too ("two-way") or not ("none").
+    """
+
+    def __init__(
+        self,
+        n_tokens: int,
+        sizes: Sizes,
+        *,
+        n_layers: int,
+        context: int,
+        positions: str = "learned",
+        tie: str = "two-way",
+        padding: int = 0,
+    ) -> None:
+        super().__init__(padding)
+        placed = build_positions(positions, sizes.d_model, context)
+        # Sines are as large as one: where they are added, words must be as large.
+        scale = None if positions == "sinusoidal" else 1.0
+        embedding = Embedding(
+            n_tokens, sizes.d_model, placed, sizes.embedding_dropout, padding, scale=scale
+        )
+        self.context = context
+        self.decoder = Encoder(embedding, n_layers, sizes, layer=Block)
+        self.output = tied_output(embedding, sizes.d_model, tie=tie)
+        for block in self._blocks():
+            # Each layer adds to a sum: the more layers, the less each may add at the beginning.
+            for linear_ in (block.attention.output, block.feedforward.narrow):
+                with torch.no_grad():
+                    linear_.weight.div_(math.sqrt(2 * n_layers))
+
+    def hidden(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+        """The vectors from which the next words are predicted."""
+        mask = masks.causal(ids.shape[1], device=ids.device)
+        hidden: Tensor = self.decoder(ids, mask)
+        return hidden
+
+    def hidden_packed(self, rows: Packed) -> Float[Tensor, "N D"]:
+        """The same for packed rows: what training on a CPU computes."""
+        return self.decoder.through_packed(self.decoder.embedding.packed(rows), rows.backwards)
+
+    def predict(self, ids: Int[Tensor, "B T"], is_real: Bool[Tensor, "B T"]) -> Predicted:
+        """The vectors of the places that are real, which come before the padding."""
+        if not self.is_packable:
+            return Predicted(self.hidden(ids)[is_real])
+        return Predicted(self.hidden_packed(pack(ids, is_real)))
+
+    def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
+        """The logits of the word after each."""
+        logits: Tensor = self.logits(self.output(self.hidden(ids)))
+        return logits
+
+    def start(self, source: Int[Tensor, "B S"]) -> GptState:
+        """Read prompts, padded on the right; an empty one is <BOS> alone."""
+        is_real = source != self.padding
+        if not bool(is_real.any(1).all()):
+            raise SizeError("a prompt has no words: give at least one, or <BOS> for none")
+        lengths = is_real.sum(1)
+        if self.is_packable:
+            last, stores = self._read_packed(pack(source, is_real))
+        else:
+            last, stores = self._read_watched(source, is_real)
+        probes = tuple(module for module in self.modules() if isinstance(module, Probe))
+        return GptState(tuple(stores), packed_places(is_real), lengths, last, probes)
+
+    def _read_packed(self, rows: Packed) -> tuple[Float[Tensor, "B D"], list[Store]]:
+        stream = Stream(self.decoder.embedding.packed(rows))
+        stores: list[Store] = []
+        for block in self._blocks():
+            stream, store = block.read(stream, rows.backwards)
+            stores.append(store)
+        hidden = stream.finished(self.decoder.norm)
+        return hidden.index_select(0, rows.starts[1:].long() - 1), stores
+
+    def _read_watched(
+        self, source: Int[Tensor, "B S"], is_real: Bool[Tensor, "B S"]
+    ) -> tuple[Float[Tensor, "B D"], list[Store]]:
+        value = self.decoder.embedding(source)
+        mask = masks.causal(source.shape[1], device=source.device)
+        stores: list[Store] = []
+        for block in self._blocks():
+            value, store = block.read_watched(value, mask, is_real)
+            stores.append(store)
+        rows = torch.arange(len(source), device=source.device)
+        return self.decoder.norm(value)[rows, is_real.sum(1) - 1], stores
+
+    def step(
+        self, state: GptState, tokens: Int[Tensor, "R"]
+    ) -> tuple[Float[Tensor, "R V"], GptState]:
+        """Take one more token a row, and give the logits of the next.
+
+        The first token of every search is <BOS>, which says "begin": here writing goes on where
+        the prompt ends, so it is not read.
+        """
+        if state.prompted is not None:
+            hidden, after = state.prompted, replace(state, prompted=None)
+        else:
+            hidden, after = self._step(state, tokens)
+        return self.logits(linear(hidden, self.output.weight)), after
+
+    def _step(
+        self, state: GptState, tokens: Int[Tensor, "R"]
+    ) -> tuple[Float[Tensor, "R D"], GptState]:
+        places, state = state.lengths, state.with_new_places()
+        per_block = zip(self._blocks(), state.written, strict=True)
+        embedding, norm = self.decoder.embedding, self.decoder.norm
+        grown: list[Store] = []
+        if state.is_watched:
+            value = embedding.at(tokens, places)
+            for block, written in per_block:
+                value, store = block.step_watched(value, written, state.places)
+                grown.append(store)
+            return norm(value)[:, 0], replace(state, written=tuple(grown))
+        stream = Stream(embedding.packed(Packed.column(tokens, places)))
+        for block, written in per_block:
+            stream, store = block.step(stream, written, state.places)
+            grown.append(store)
+        return stream.finished(norm), replace(state, written=tuple(grown))
+
+    def freeze(self) -> None:
+        """Promise that the weights will not change: they are laid out as writing reads them best.
+
+        Only ``start``, ``step`` and ``forward`` are for a frozen model.
+        """
+        super().freeze()
+        self.lay_out()
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """Its layers' self-attention."""
+        layers = range(len(self.decoder.layers))
+        return tuple(Site("decoder", i, f"decoder.layers.{i}.attention.weights") for i in layers)
+
+    def _blocks(self) -> list[Block]:
+        return [block for block in self.decoder.layers if isinstance(block, Block)]
