@@ -14,15 +14,29 @@ be stopped and started again: it goes on. ``judge`` reads the test set, once for
 """
 
 import argparse
+import statistics
 import subprocess
 import sys
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
-from machine import print_table
+import torch
+from machine import facts, print_facts, print_table
 
+from regard.checkpoint import load
 from regard.cli.recipes import count_parameters
+from regard.data import Batch, Batches, MemoryCorpus, collate, parse_spec, read_corpus
+from regard.decoding import Search
+from regard.kernels import keep_heap
+from regard.models import EncoderDecoder
 from regard.recipes import read_recipe
+from regard.training import Updater
+from regard.training.tasks import translation
+from regard.translation import Translator
+
+_PAIRS, _BATCHES, _SENTENCES = 2000, 8, 200
 
 
 @dataclass(frozen=True)
@@ -33,6 +47,7 @@ class Task:
     test: tuple[str, ...]  # options of `regard compare`
     settings: tuple[str, ...]
     n_vocabulary: int
+    pairs: str  # what speed is measured on, as a recipe writes it
 
 
 @dataclass(frozen=True)
@@ -116,7 +131,8 @@ def tasks(data: Path) -> dict[str, Task]:
             ),
             ("--source", test[0], "--target", test[1]),
             (),
-            6000,
+            0,
+            f"{train[0]}|{train[1]}",
         )
 
     long = ("training.updates=4000", "training.validate_every=500", "training.save_every=500")
@@ -128,9 +144,14 @@ def tasks(data: Path) -> dict[str, Task]:
             (*multi30k.test, "--tokenize", "none"),
             (*long, "text.size=6000", "model.dropout=0.3"),
             6000,
+            multi30k.pairs,
         ),
         "tatoeba": Task(
-            zh_en.train, zh_en.test, (*long, "text.size=8000", "model.dropout=0.3"), 8000
+            zh_en.train,
+            zh_en.test,
+            (*long, "text.size=8000", "model.dropout=0.3"),
+            8000,
+            zh_en.pairs,
         ),
         "phrasebook": Task(
             ("--corpus", "phrasebook:en-fr"),
@@ -140,6 +161,7 @@ def tasks(data: Path) -> dict[str, Task]:
                 *("training.save_every=500", "text.size=2000", "model.dropout=0.0"),
             ),
             2000,
+            "phrasebook:en-fr:4000",
         ),
     }
 
@@ -156,6 +178,97 @@ def train(task: Task, out: Path, members: list[Member], threads: int) -> None:
         command = ["-m", "regard", "train", member.recipe, *task.train]
         options = ["--out", str(out / member.name), "--threads", str(threads)]
         subprocess.run([sys.executable, *command, *options, *changes], check=True)
+
+
+def judge(task: Task, out: Path, members: list[Member]) -> None:
+    """Translate the test set with each; the table goes to stdout, the picture beside the models."""
+    folders = [str(out / member.name) for member in members]
+    options = ["--save", str(out / "lengths.png")]
+    command = [sys.executable, "-m", "regard", "compare", *folders, *task.test, *options]
+    subprocess.run(command, check=True)
+
+
+def show_speed(task: Task, out: Path, members: list[Member], rounds: int, threads: int) -> None:
+    """Training and decoding by turns, each with its own trained model and the same sentences."""
+    torch.set_num_threads(threads)
+    keep_heap()
+    entries = [Entry.of(out / member.name, task.pairs) for member in members]
+    for k in range(rounds):
+        turn = k % len(entries)
+        for entry in entries[turn:] + entries[:turn]:
+            entry.train()
+            entry.decode()
+    print_facts(facts())
+    head = ["system", "trained tokens/s", "to transformer", "sentences/s, beam 5", "to transformer"]
+    yardstick = next((one for one in entries if one.name == "transformer"), entries[0])
+    rows = [
+        [
+            one.name,
+            f"{statistics.median(one.trained):,.0f}",
+            f"{median_ratio(one.trained, yardstick.trained):.2f}",
+            f"{statistics.median(one.decoded):,.1f}",
+            f"{median_ratio(one.decoded, yardstick.decoded):.2f}",
+        ]
+        for one in entries
+    ]
+    print_table(head, rows)
+
+
+def median_ratio(mine: list[float], others: list[float]) -> float:
+    """The median of the ratios round by round: what disturbs one round disturbs both."""
+    return statistics.median(a / b for a, b in zip(mine, others, strict=True))
+
+
+@dataclass
+class Entry:
+    """A trained model that trains and decodes against the clock."""
+
+    name: str
+    model: EncoderDecoder
+    updater: Updater
+    batches: list[Batch]
+    translator: Translator
+    sources: list[str]
+    trained: list[float] = field(default_factory=list)
+    decoded: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, folder: Path, spec: str) -> "Entry":
+        """The model of a folder, warmed up, and batches of the first pairs of its task."""
+        loaded = load(folder)
+        pairs = list(islice(read_corpus([parse_spec(spec)]), _PAIRS))
+        sources = loaded.source_tokenizer.encode_many([pair.source for pair in pairs])
+        targets = loaded.target_tokenizer.encode_many([pair.target for pair in pairs])
+        corpus = MemoryCorpus(list(zip(sources, targets, strict=True)))
+        batches = [collate(corpus, rows) for rows in Batches(corpus, 1, 2048).epoch(0)]
+        model = loaded.model.train().requires_grad_(True)
+        entry = cls(
+            folder.name,
+            model,
+            Updater(model),
+            batches[:_BATCHES],
+            Translator.open(folder),
+            [pair.source for pair in pairs[:_SENTENCES]],
+        )
+        entry.train()
+        entry.trained.clear()
+        return entry
+
+    def train(self) -> None:
+        """Some updates; a rate of nothing leaves the model as it is."""
+        started, n_words = time.perf_counter(), 0
+        for batch in self.batches:
+            loss, n = translation(self.model, batch, 0.1)
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.updater.update(0.0, n, 1.0)
+            n_words += n
+        self.trained.append(n_words / (time.perf_counter() - started))
+
+    def decode(self) -> None:
+        """Some sentences."""
+        started = time.perf_counter()
+        list(self.translator.translate(self.sources, Search(width=5)))
+        self.decoded.append(len(self.sources) / (time.perf_counter() - started))
 
 
 def show_sizes(task: Task, members: list[Member]) -> None:
@@ -175,6 +288,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/family"))
     parser.add_argument("--only", action="append", choices=[one.name for one in FAMILY])
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5, help="of speed")
     given = parser.parse_args()
     task = tasks(given.data)[given.task]
     members = [one for one in FAMILY if not given.only or one.name in given.only]
@@ -183,6 +297,10 @@ def main() -> None:
         show_sizes(task, members)
     elif given.what == "train":
         train(task, out, members, given.threads)
+    elif given.what == "judge":
+        judge(task, out, members)
+    else:
+        show_speed(task, out, members, given.rounds, given.threads)
 
 
 if __name__ == "__main__":

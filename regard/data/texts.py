@@ -158,6 +158,5 @@ def _encoded(lines: list[str], tokenizer: Tokenizer) -> Iterator[list[int]]:
     yield [BOS]
     rest = iter(lines)
     while chunk := list(islice(rest, _CHUNK)):
-        for ids in tokenizer.encode_many(chunk, n_threads=_N_THREADS):
-            yield ids
+        yield from tokenizer.encode_many(chunk, n_threads=_N_THREADS)
     yield [EOS]

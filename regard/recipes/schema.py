@@ -7,7 +7,6 @@ from pydantic import Field, model_validator
 from regard.recipes.networks import ModelSection, TransformerSection
 from regard.recipes.section import Auto, Count, Section, Share
 
-
 TASKS = {"gpt": "language", "bert": "masked"}  # what is learned; all others translate
 
 

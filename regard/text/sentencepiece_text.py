@@ -59,6 +59,7 @@ class SentencePieceText:
         has_byte_fallback: bool = True,
         is_lowercase: bool = False,
         is_upper_limit: bool = False,
+        keeps_layout: bool = False,
         n_sentences: int = _MOST_SENTENCES,
     ) -> "SentencePieceText":
         """Learn ``size`` pieces; the same sentences always give the same model.
@@ -70,16 +71,19 @@ class SentencePieceText:
             has_byte_fallback: spell rare characters in bytes instead of losing them.
             is_lowercase: lower-case every text; kept in the saved file.
             is_upper_limit: take the largest size that works where the data cannot carry ``size``.
+            keeps_layout: keep every space and end of line: then pieces put together are the text,
+                also where it is cut, as for a model that writes on and on.
             n_sentences: how many sentences are kept in memory for training.
         """
-        sample = _sample(sentences, n_sentences)
+        sample = _sample(sentences, n_sentences, strips=not keeps_layout)
+        choices = (algorithm, has_byte_fallback, is_lowercase, keeps_layout)
         if not any(sample):
             raise TextError(
                 "There is no text to learn pieces from: every sentence given is empty. "
                 "Check that the training files hold text."
             )
         try:
-            return cls(_train(sample, size, algorithm, has_byte_fallback, is_lowercase))
+            return cls(_train(sample, size, *choices))
         except _TooLargeError as error:
             if not is_upper_limit:
                 raise TextError(
@@ -87,7 +91,7 @@ class SentencePieceText:
                     f"the largest that works is {error.largest}. "
                     f"Set text.size = {error.largest} or less, or give more text."
                 ) from error
-            return cls(_train(sample, error.largest, algorithm, has_byte_fallback, is_lowercase))
+            return cls(_train(sample, error.largest, *choices))
 
     def encode(self, text: str) -> list[int]:
         """Ids of the pieces."""
@@ -156,20 +160,30 @@ class _TooLargeError(Exception):
         self.largest = largest
 
 
-def _sample(sentences: Iterable[str], n: int) -> list[str]:
+def _sample(sentences: Iterable[str], n: int, *, strips: bool = True) -> list[str]:
     """Up to ``n`` sentences, each with the same chance (Vitter's algorithm R), cut to length."""
     draw = random.Random(1).randrange  # noqa: S311 - a fair sample, not a secret
     kept: list[str] = []
+
+    def ready(sentence: str) -> str:
+        stripped = sentence.strip() if strips else sentence.rstrip("\n")
+        return stripped[:_LONGEST_SENTENCE].replace("\0", "")
+
     for i, sentence in enumerate(sentences):
         if i < n:
-            kept.append(sentence.strip()[:_LONGEST_SENTENCE].replace("\0", ""))
+            kept.append(ready(sentence))
         elif (j := draw(i + 1)) < n:
-            kept[j] = sentence.strip()[:_LONGEST_SENTENCE].replace("\0", "")
+            kept[j] = ready(sentence)
     return kept
 
 
 def _train(
-    sample: list[str], size: int, algorithm: Algorithm, has_byte_fallback: bool, is_lowercase: bool
+    sample: list[str],
+    size: int,
+    algorithm: Algorithm,
+    has_byte_fallback: bool,
+    is_lowercase: bool,
+    keeps_layout: bool,
 ) -> bytes:
     """Run sentencepiece's trainer and turn its refusals into sentences."""
     model = io.BytesIO()
@@ -177,9 +191,10 @@ def _train(
     try:
         normaliser = sentencepiece.SentencePieceNormalizer(
             norm_map=list(normalisation.rules(is_lowercase)),
-            add_dummy_prefix=True,
+            # A word is the same piece wherever it stands; where layout counts, text is what it is.
+            add_dummy_prefix=not keeps_layout,
             escape_whitespaces=True,
-            remove_extra_whitespaces=True,
+            remove_extra_whitespaces=not keeps_layout,
         )
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter(sample),
@@ -191,6 +206,8 @@ def _train(
             # Chinese text has thousands of characters seen once or twice; bytes carry them.
             character_coverage=0.9995 if has_byte_fallback else 1.0,
             split_digits=True,
+            user_defined_symbols=["\n"] if keeps_layout else [],
+            allow_whitespace_only_pieces=keeps_layout,
             pad_id=PAD,
             unk_id=UNKNOWN,
             bos_id=BOS,

@@ -53,6 +53,7 @@ def learn(
     has_byte_fallback: bool = True,
     is_lowercase: bool = False,
     is_upper_limit: bool = False,
+    keeps_layout: bool = False,
 ) -> Tokenizer:
     """A tokenizer of the named kind; only sentencepiece needs a size and reads the other words."""
     if kind != "sentencepiece":
@@ -66,6 +67,7 @@ def learn(
         has_byte_fallback=has_byte_fallback,
         is_lowercase=is_lowercase,
         is_upper_limit=is_upper_limit,
+        keeps_layout=keeps_layout,
     )
 
 

@@ -1,0 +1,157 @@
+"""What is looked at: from options to a trace and a view of it."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regard.errors import TextError, UsageError
+from regard.inspection.scene.view import View
+from regard.inspection.trace import KINDS, Trace
+from regard.special import UNKNOWN
+
+if TYPE_CHECKING:
+    from regard.inspection.trace import Table
+
+_OF_ROWS = ("matrix", "lines")  # the forms in which one word can be looked from
+_SOURCE_OR_TARGET = {"encoder": "cross", "cross": "encoder", "decoder": "encoder"}
+
+
+def find_trace(model: Path, sentence: str | None, target: str | None) -> Trace:
+    """The trace that a file holds, or of the sentence that the model translates."""
+    if model.is_file():
+        for name, given in (("a sentence", sentence), ("--target", target)):
+            if given is not None:
+                raise UsageError(
+                    f"{model} is a saved trace, whose sentences are fixed: leave out {name}, or "
+                    "give a model folder"
+                )
+        return Trace.open(model)
+    if sentence is None:
+        raise UsageError(
+            f'there is no sentence to look at: regard look {model} "a sentence to translate"'
+        )
+    for text in (sentence, target or ""):
+        _check_text(text)
+    if target is not None and not target.strip():
+        raise UsageError("--target is empty: give a translation, or leave it out")
+    from regard.translation.tracing import trace
+
+    return trace(model, sentence, target)
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise TextError("the sentence is not valid UTF-8: type it again, or convert it") from None
+
+
+def heads_of(given: str | None) -> tuple[int, ...] | None:
+    """The heads of "0,3", in order and each once."""
+    if given is None:
+        return None
+    try:
+        return tuple(sorted({int(part) for part in given.split(",")}))
+    except ValueError:
+        raise UsageError(
+            f"--head {given!r} names no heads: give their numbers, for example --head 2 or "
+            "--head 0,3"
+        ) from None
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The options of the command, as they were given."""
+
+    form: str | None
+    site: str | None
+    layer: int | None
+    heads: tuple[int, ...] | None
+    word: str | None
+    shows_tokens: bool
+    shows_special: bool
+    reading: str | None
+    top: int | None
+    is_dark: bool
+
+    def view(self, trace: Trace, usual_form: str) -> View:
+        """A view of this trace; ``usual_form`` is its form if none was asked for."""
+        view = View(
+            form=self.form or usual_form,
+            site=self.site or _usual_site(trace),
+            layer=self.layer,
+            heads=self.heads,
+            merges=not self.shows_tokens,
+            hides_special=not self.shows_special,
+            reading=self.reading,
+            top_k=self.top,
+            theme="dark" if self.is_dark else "light",
+        )
+        if self.word is None:
+            return view
+        if view.form not in _OF_ROWS:
+            raise UsageError(
+                f"--word chooses a row of matrix or lines, and --view {view.form} shows all: leave "
+                "out one of them"
+            )
+        return replace(view, word=_row(trace, view, self.word))
+
+
+def _usual_site(trace: Trace) -> str:
+    """The attention to the source, or what else there is."""
+    there = [kind for kind in KINDS if trace.layers(kind)]
+    return "cross" if "cross" in there or not there else there[0]
+
+
+def _row(trace: Trace, view: View, asked: str) -> int | str:
+    """A word by its text, else by its number."""
+    wanted = asked.strip()
+    table = view.table(trace)
+    if wanted.casefold() in (label.text.casefold() for label in table.rows):
+        return wanted
+    if wanted.isdecimal():
+        return table.row(int(wanted))
+    try:
+        return table.row(wanted)
+    except UsageError as error:
+        raise UsageError(f"{error}{_elsewhere(trace, view, wanted)}") from None
+
+
+def _elsewhere(trace: Trace, view: View, wanted: str) -> str:
+    """Where such a word could be looked from instead."""
+    other = _SOURCE_OR_TARGET[view.site]
+    if not trace.layers(other):
+        return ""
+    rows = replace(view, site=other, layer=None, heads=None).table(trace).rows
+    is_there = wanted.casefold() in (label.text.casefold() for label in rows)
+    return f"; --site {other} looks from there" if is_there else ""
+
+
+def remarks(trace: Trace, view: View) -> list[str]:
+    """What one should know before believing what one sees."""
+    found = []
+    unknown = {
+        trace.source.words[token.word].text
+        for token in trace.source.tokens
+        if token.id == UNKNOWN and token.word is not None
+    }
+    if unknown:
+        found.append(
+            f"the model does not know {', '.join(sorted(unknown))}: read as unknown"
+        )
+    if trace.provenance.n_left_out:
+        found.append(
+            f"the last {trace.provenance.n_left_out:,} tokens were left out: the model reads no "
+            "more at a time"
+        )
+    if isinstance(view.word, str):
+        found += _also_at(view.table(trace), view.word)
+    return found
+
+
+def _also_at(table: "Table", word: str) -> list[str]:
+    places = [i for i, one in enumerate(table.rows) if one.text.casefold() == word.casefold()]
+    if len(places) < 2:
+        return []
+    others = ", ".join(str(place) for place in places[1:])
+    return [f"{word!r} stands also in row {others}: --word {places[1]}"]

@@ -1,0 +1,86 @@
+"""`regard look`: its options, and what is done with them in turn."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def look(
+    model: Annotated[Path, typer.Argument(help="A model folder, or a trace that was saved.")],
+    sentence: Annotated[
+        str | None, typer.Argument(help="What to translate; a saved trace has its own.")
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="Read this as the translation.", show_default="the model's own"),
+    ] = None,
+    save: Annotated[
+        list[Path] | None,
+        typer.Option(help="Also into a file: .svg .png .pdf .html .json .trace; repeatable."),
+    ] = None,
+    view: Annotated[
+        str | None,
+        typer.Option(
+            help="matrix, lines, strip or alignment; for files also grid, overview, positions.",
+            show_default="matrix here, lines in files",
+        ),
+    ] = None,
+    site: Annotated[
+        str | None, typer.Option(help="encoder, decoder or cross.", show_default="cross")
+    ] = None,
+    layer: Annotated[
+        int | None,
+        typer.Option(help="Which layer, from 0.", show_default="the one that aligns, or the last"),
+    ] = None,
+    head: Annotated[
+        str | None, typer.Option(help="Which heads, from 0: 2 or 0,3.", show_default="all")
+    ] = None,
+    word: Annotated[
+        str | None, typer.Option(help="Look from this word alone, or from row N, from 0.")
+    ] = None,
+    tokens: Annotated[
+        bool, typer.Option("--tokens", help="Show the model's pieces, not words.")
+    ] = False,
+    special: Annotated[
+        bool, typer.Option("--special", help="Show <s> and </s> too, and what they take.")
+    ] = False,
+    reading: Annotated[
+        str | None,
+        typer.Option(
+            help="Name the decoder's rows by the word it is predicting, or by the one it is "
+            "reading.",
+            show_default="predicting for cross, reading for decoder",
+        ),
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="How many looks of each row are shown as lines.")
+    ] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="Draw files on a dark ground.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the whole trace as JSON instead.")
+    ] = False,
+) -> None:
+    """Look inside a model while it translates a sentence: who looks at whom, and how much."""
+    from regard.cli.look import choosing, saving, showing
+
+    places = [saving.checked(place) for place in save or []]
+    heads = choosing.heads_of(head)
+    choices = choosing.Choices(
+        view, site, layer, heads, word, tokens, special, reading, top, dark
+    )
+    trace = choosing.find_trace(model, sentence, target)
+    seen = choices.view(trace, "matrix")
+    shown = None
+    if not as_json and (view is None or view in showing.FORMS or not places):
+        shown = showing.Shown.of(trace, seen)
+    drawn = choices.view(trace, "lines")
+    for place in places:
+        saving.save(trace, drawn, place)
+        typer.echo(f"saved {place}", err=True)
+    for remark in choosing.remarks(trace, seen):
+        typer.echo(f"regard: {remark}", err=True)
+    if as_json:
+        showing.write_json(trace)
+    elif shown is not None:
+        shown.write()
