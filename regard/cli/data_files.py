@@ -52,7 +52,7 @@ def _check_free(folder: Path, names: Sequence[str], is_forced: bool) -> None:
 def _write_part(
     part: Extract, seed: int, folder: Path, display: Display, *, has_annotations: bool
 ) -> None:
-    display.begin(part.split, part.most)
+    display.begin_split(part.split, part.most)
     with ExitStack() as stack:
         source, target, *notes = (
             stack.enter_context((folder / name).open("w", encoding="utf-8", newline="\n"))
@@ -64,7 +64,7 @@ def _write_part(
             for file in notes:
                 file.write(f"{json.dumps(_annotation(example), ensure_ascii=False)}\n")
             display.advance()
-    display.end()
+    display.end_split()
 
 
 def _annotation(example: Example) -> dict[str, object]:

@@ -17,6 +17,7 @@ from regard.cli import (
     evaluate,
     explain,
     info,
+    look,
     recipes,
     score,
     train,
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command()(data.data)
 app.add_typer(explain.app, name="explain")
+app.command()(look.look)
 app.add_typer(recipes.app, name="recipes")
 app.add_typer(bench.app, name="bench")
 app.command()(train.train)

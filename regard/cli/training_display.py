@@ -1,36 +1,29 @@
 """What training shows: a progress bar at a terminal, plain lines elsewhere; all on stderr."""
 
-import time
-from types import TracebackType
+from typing import Self
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.progress import BarColumn, TextColumn
 
+from regard.cli.progress import Showing
 from regard.recipes import Recipe
 from regard.training import Prepared
 from regard.training.events import Event, Finished, Stepped, Validated
 
-_SECONDS_BETWEEN_LINES = 10.0
 
-
-class Display:
+class Display(Showing):
     """Shows the events of a run as they come."""
 
     def __init__(self, *, is_silent: bool = False) -> None:
-        # No markup, no emoji: sentences from the data are shown as they are.
-        self.console = Console(
-            stderr=True, quiet=is_silent, highlight=False, markup=False, emoji=False
+        super().__init__(
+            TextColumn("[bold]{task.fields[place]}"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[facts]}"),
+            is_silent=is_silent,
+            is_transient=False,
         )
-        self._progress: Progress | None = None
-        self._task = TaskID(0)
         self._n_updates = 0
         self._minutes: float | None = None
-        self._spoken_at = 0.0
         self._speed = Speed()
-
-    def say(self, sentence: str) -> None:
-        """Show a line of prose."""
-        self.console.print(sentence, soft_wrap=not self.console.is_terminal)
 
     def show_data(self, prepared: Prepared) -> None:
         """Show what was read, what was dropped and why."""
@@ -48,30 +41,12 @@ class Display:
         self.say(
             f"{recipe.name}: {_parameters(n_parameters)}, {model.shape}, dropout "
             f"{model.dropout:g}; up to {self._n_updates:,} updates of "
-            f" {training.batch_tokens:,} target tokens, into {folder}"
+            f"{training.batch_tokens:,} target tokens, into {folder}"
         )
 
-    def __enter__(self) -> "Display":
-        if self.console.is_terminal and not self.console.quiet:
-            self._progress = Progress(
-                TextColumn("[bold]{task.fields[place]}"),
-                BarColumn(bar_width=None),
-                TextColumn("{task.fields[facts]}"),
-                console=self.console,
-                expand=True,
-            )
-            self._task = self._progress.add_task("", total=self._n_updates, place="", facts="")
-            self._progress.start()
+    def __enter__(self) -> Self:
+        self.begin(self._n_updates, place="", facts="")
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
 
     def show(self, event: Event) -> None:
         """Show an event."""
@@ -81,7 +56,7 @@ class Display:
             self.say(_validated(event))
         elif isinstance(event, Finished):
             self.say(_finished(event))
-        elif self._progress is None:
+        elif not self.has_bar:
             self.say(f"update {event.update:,}: saved")
 
     def _step(self, event: Stepped) -> None:
@@ -91,11 +66,8 @@ class Display:
         facts = f"loss {event.loss:.3f}"
         if per_second:  # nothing is known of it at the first update
             facts += f"  {per_second:,.0f} tokens/s  {_clock(left)} left"
-        if self._progress is not None:
-            self._progress.update(self._task, completed=event.update, place=place, facts=facts)
-        elif time.monotonic() - self._spoken_at >= _SECONDS_BETWEEN_LINES:
-            self._spoken_at = time.monotonic()
-            self.say(f"{place}  epoch {event.epoch + 1}  {facts}")
+        line = f"{place}  epoch {event.epoch + 1}  {facts}"
+        self.at(event.update, line, place=place, facts=facts)
 
     def _seconds_left(self, event: Stepped) -> float:
         left = (self._n_updates - event.update) * self._speed.seconds_an_update
@@ -127,6 +99,8 @@ class Speed:
 def _validated(event: Validated) -> str:
     text = f"update {event.update:,}: validation loss {event.loss:.3f}"
     text += f", perplexity {event.perplexity:.2f}"
+    if event.bits_per_character is not None:
+        text += f", {event.bits_per_character:.3f} bits per character"
     if event.quality is not None:
         text += f", BLEU {event.quality.bleu:.2f}, chrF {event.quality.chrf:.2f}"
     return text + ("  (best so far)" if event.is_best else "")

@@ -14,18 +14,18 @@ import torch
 
 from regard.cli.main import INTERRUPTED
 from regard.cli.training_display import Display
-from regard.data import Batches
 from regard.errors import MissingExtraError, RegardError, UsageError
 from regard.kernels import keep_heap
 from regard.models import Transformer, build
 from regard.recipes import Recipe
-from regard.recipes.derive import known
 from regard.training import (
     FolderKeeper,
     MetricsFile,
+    Prepared,
     Run,
     joined_ranks,
     prepare_run,
+    prepare_text_run,
     shard,
     train,
 )
@@ -80,7 +80,9 @@ def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display:
     ranks, folder = keeper.ranks, keeper.folder
     display.say(f"Preparing {', '.join(recipe.data.train) or 'the data'}")
     with ranks.in_turn():
-        prepared = prepare_run(recipe, folder, n_processes=ranks.n_ranks)
+        is_pairs = recipe.training.task == "translation"
+        prepare: Callable[..., Prepared] = prepare_run if is_pairs else prepare_text_run
+        prepared = prepare(recipe, folder, n_processes=ranks.n_ranks)
     display.show_data(prepared)
     resolved = prepared.recipe
     torch.manual_seed(resolved.training.seed)
@@ -93,23 +95,17 @@ def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display:
             shard(model)
         if resolved.training.compile:
             model.compile_hidden()
-    batches = Batches(
-        prepared.corpus,
-        resolved.training.seed,
-        known(resolved.training.batch_tokens, "training.batch_tokens"),
-        ranks.rank,
-        ranks.n_ranks,
-    )
     keeper.begin(resolved, prepared.source_tokenizer, prepared.target_tokenizer)
     display.show_model(resolved, n_parameters, folder)
     return Run(
         recipe=resolved.training,
         model=model,
-        batches=batches,
+        batches=prepared.plan(ranks.rank, ranks.n_ranks),
         keeper=keeper,
         validation=prepared.validation,
         ranks=ranks,
         device=device,
+        task=prepared.task,
     )
 
 

@@ -1,74 +1,31 @@
 """How far a measurement is: a bar at a terminal, plain lines elsewhere; all on stderr."""
 
-import time
-from types import TracebackType
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
 from regard import complexity
+from regard.cli.progress import Showing
 from regard.complexity import Measured, Plan, Skipped
 
-SECONDS_BETWEEN_LINES = 10.0
 
-
-class Display:
-    """Shows how far a measurement is: a bar at a terminal, plain lines elsewhere."""
+class Display(Showing):
+    """Shows how far a measurement is."""
 
     def __init__(self, plan: Plan) -> None:
-        self.console = Console(stderr=True, highlight=False, markup=False, emoji=False)
-        self._progress: Progress | None = None
-        self._n_all = len(plan.points) * plan.rounds
-        self._spoken_at = time.monotonic()
-        self._say(
+        super().__init__()
+        self.say(
             f"Measuring {len(plan.kinds)} kinds of layer: n = {_listed(plan.lengths)} at "
             f"d = {plan.width}, d = {_listed(plan.widths)} at n = {plan.length}; "
             f"{plan.rounds} round{'' if plan.rounds == 1 else 's'}, up to {plan.minutes:g} min."
         )
-
-    def __enter__(self) -> "Display":
-        if self.console.is_terminal:
-            self._progress = Progress(
-                BarColumn(bar_width=30),
-                TextColumn("{task.percentage:>3.0f} %"),
-                TimeElapsedColumn(),
-                TextColumn("{task.description}", markup=False),
-                console=self.console,
-                transient=True,
-            )
-            self._progress.add_task("", total=self._n_all)
-            self._progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+        self.begin(len(plan.points) * plan.rounds)
 
     def show(self, progress: complexity.Progress) -> None:
         """Show how far it is."""
         last = progress.last
         if isinstance(last, Skipped):
-            self._say(f"Left out: {named(last)}: {last.reason}.")
+            self.say(f"Left out: {named(last)}: {last.reason}.")
             what = named(last)
         else:
             what = f"{named(last)}: {_seconds(last.seconds)}"
-        if self._progress is not None:
-            self._progress.update(
-                self._progress.task_ids[0],
-                completed=progress.n_done,
-                description=what,
-            )
-        elif time.monotonic() - self._spoken_at >= SECONDS_BETWEEN_LINES:
-            self._spoken_at = time.monotonic()
-            self._say(f"{progress.n_done}/{progress.n_all}  {what}")
-
-    def _say(self, sentence: str) -> None:
-        self.console.print(sentence, soft_wrap=not self.console.is_terminal)
+        self.at(progress.n_done, f"{progress.n_done}/{progress.n_all}  {what}", what)
 
 
 def named(one: Measured | Skipped) -> str:

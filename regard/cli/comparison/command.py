@@ -41,7 +41,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compare models on the same sentences: quality, also by length of the source, and speed."""
-    from regard.cli.comparison.display import Showing, print_comparison
+    from regard.cli.comparison.display import Display, print_comparison
     from regard.cli.comparison.measuring import Asked, compare_models
     from regard.cli.comparison.picture import draw_lengths
     from regard.cli.evaluate import known_tokenization, read_sides
@@ -68,8 +68,8 @@ def compare(
         parts,
         batch,
     )
-    with Showing(len(models) * len(sources)) as showing:
-        compared = compare_models(models, open_model, asked, showing.advance)
+    with Display(len(models) * len(sources)) as display:
+        compared = compare_models(models, open_model, asked, display.advance)
     print_comparison(compared, is_json=as_json)
     if save is not None:
         place = draw_lengths(compared, save)

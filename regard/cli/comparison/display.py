@@ -2,63 +2,31 @@
 
 import json
 from dataclasses import asdict
-from types import TracebackType
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskID,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
 from regard.cli.comparison.measuring import Comparison, Contestant
+from regard.cli.progress import Showing
 
 
-class Showing:
-    """A bar of sentences translated, or a line a model where there is no terminal."""
+class Display(Showing):
+    """Shows which model translates, and how far all of them together are."""
 
     def __init__(self, total: int) -> None:
-        self._console = Console(stderr=True)
-        self._bar: Progress | None = None
-        self._task: TaskID | None = None
-        self._total, self._name = total, ""
-
-    def __enter__(self) -> "Showing":
-        if self._console.is_terminal:
-            self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TaskProgressColumn(),
-                TimeRemainingColumn(),
-                console=self._console,
-                transient=True,
-            )
-            self._bar.start()
-            self._task = self._bar.add_task("", total=self._total)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        super().__init__()
+        self._n, self._name = 0, ""
+        self.begin(total)
 
     def advance(self, name: str) -> None:
         """One more sentence was translated by this model."""
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, advance=1, description=name)
-        elif name != self._name:
-            typer.echo(f"{name}: translating", err=True)
+        self._n += 1
+        if name != self._name and not self.has_bar:
+            self.say(f"{name}: translating")
         self._name = name
+        self.at(self._n, f"{name}: {self._n:,} sentences of all models", name)
 
 
 def print_comparison(compared: Comparison, *, is_json: bool) -> None:

@@ -59,9 +59,9 @@ def test_the_table_says_what_is_stated_and_found() -> None:
 
 
 def test_progress_is_plain_lines_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    from regard.cli.bench import display
+    from regard.cli import progress
 
-    monkeypatch.setattr(display, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
     done = CliRunner().invoke(app, [*TINY, "--rounds", "2"])
     _, *lines = done.stderr.splitlines()
     assert len(lines) == 40
