@@ -75,8 +75,8 @@ def test_progress_is_plain_lines_on_stderr(finished: Finished) -> None:
     assert re.fullmatch(r"\d+ pairs read, \d+ kept(; dropped: \d+ duplicate)?.*", lines[1])
     (model,) = [line for line in lines if line.startswith("transformer-tiny: ")]
     assert re.fullmatch(
-        r"transformer-tiny: [\d,]+ parameters, 1 \+ 1 layers of width 16, 2 heads, feed-forward 32, "
-        r"dropout 0\.3; "
+        r"transformer-tiny: [\d,]+ parameters, 1 \+ 1 layers of width 16, 2 heads, "
+        r"feed-forward 32, dropout 0\.3; "
         rf"up to 60 updates of 128 target tokens, into {re.escape(str(out))}",
         model,
     )
