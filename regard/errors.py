@@ -9,6 +9,7 @@
     ├── ModelFolderError        a model folder that is missing, damaged or of a newer format
     ├── TrainingError           a run that cannot go on
     ├── TraceError              a trace that cannot be opened, or that is not what the model does
+    ├── ServiceError            a request, or a way of serving, that the service does not take
     └── MissingExtraError       an optional package is not installed
 
 A message says where, what was given, what is allowed and what to do next, in one sentence or two.
@@ -67,6 +68,12 @@ class TraceError(RegardError):
     """A trace that cannot be opened, or that is not what the model does."""
 
     code = "trace"
+
+
+class ServiceError(RegardError):
+    """A request, or a way of serving, that the service does not take."""
+
+    code = "service"
 
 
 class MissingExtraError(RegardError):

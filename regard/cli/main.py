@@ -9,17 +9,22 @@ import typer
 
 from regard import __version__
 from regard.cli import (
+    align,
     average,
     bench,
     comparison,
     data,
     demo,
+    embed,
     evaluate,
     explain,
+    fill,
+    generate,
     info,
     look,
     recipes,
     score,
+    serve,
     train,
     translate,
 )
@@ -40,10 +45,15 @@ app.add_typer(recipes.app, name="recipes")
 app.add_typer(bench.app, name="bench")
 app.command()(train.train)
 app.command()(translate.translate)
+app.command()(generate.generate)
+app.command()(fill.fill)
+app.command()(embed.embed)
 app.command()(score.score)
 app.command()(evaluate.evaluate)
+app.command()(align.align)
 app.command()(comparison.compare)
 app.command()(average.average)
+app.command()(serve.serve)
 app.command()(info.info)
 
 REFUSED = 2

@@ -1,10 +1,11 @@
-"""`regard train`: from parallel text to a model folder."""
+"""`regard train`: from text, parallel or plain, to a model folder."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from regard.corpora import TEXTS
 from regard.errors import UsageError
 
 Files = Annotated[
@@ -12,6 +13,13 @@ Files = Annotated[
     typer.Option(
         help="Pairs: a.tsv, b.jsonl.gz, c.po, two files as 'x.en|x.de', or a corpus as "
         "dates:train:20000; repeatable."
+    ),
+]
+
+Texts = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE", help="Plain text, for a model that reads one text (gpt, bert); repeatable."
     ),
 ]
 
@@ -24,11 +32,14 @@ def train(
     target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None,
     valid_source: Annotated[Path | None, typer.Option(help="Held-out sentences.")] = None,
     valid_target: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
+    text: Texts = None,
+    valid_text: Texts = None,
     corpus: Annotated[
         str | None,
         typer.Option(
             metavar="NAME[:PAIR][:SIZE]",
-            help="Learn from a corpus that needs no files (see `regard data`): phrasebook:zh-en",
+            help="Learn from a corpus that needs no files (see `regard data`): phrasebook:zh-en, "
+            "or pydoc for a language model",
         ),
     ] = None,
     data: Files = None,
@@ -48,20 +59,29 @@ def train(
         bool, typer.Option("--tensorboard", help="Also write curves for TensorBoard.")
     ] = False,
 ) -> None:
-    """Train a model from parallel text; run again with the same --out to continue."""
+    """Train a model from parallel or plain text; run again with the same --out to continue."""
     from regard.cli.training_session import run_session
     from regard.recipes import read_recipe
 
     learned = [*_pair(source, target, "--source", "--target"), *(data or [])]
     held_out = _pair(valid_source, valid_target, "--valid-source", "--valid-target")
     held_out += valid or []
+    has_pairs = bool(learned or held_out)
+    learned, held_out = [*learned, *(text or [])], [*held_out, *(valid_text or [])]
     if corpus is not None:
+        if text:
+            raise UsageError(
+                "--corpus does not go with --text: to learn from files and a corpus together, name "
+                "both with --text"
+            )
         if learned:
             raise UsageError(
                 "--corpus does not go with --source, --target or --data: to learn from files and "
                 "a corpus together, name both with --data"
             )
-        learned, own = _splits(corpus)
+        learned, own = ([corpus], []) if corpus in TEXTS else _splits(corpus)
+        text = learned if corpus in TEXTS else text
+        has_pairs = has_pairs or corpus not in TEXTS
         held_out = held_out or own
     overrides = [
         *_named("data.train", learned),
@@ -69,6 +89,7 @@ def train(
         *(change or []),
     ]
     asked = read_recipe(recipe, overrides)
+    _check_kind(asked.training.task == "translation", asked.name, has_pairs, bool(text))
     run_session(
         asked,
         out or Path("runs") / asked.name,
@@ -76,6 +97,17 @@ def train(
         n_threads=threads,
         writes_tensorboard=tensorboard,
     )
+
+
+def _check_kind(reads_pairs: bool, recipe: str, has_pairs: bool, has_text: bool) -> None:
+    """Refuse pairs for a model that reads one text, and the other way round."""
+    if reads_pairs and has_text:
+        raise UsageError(
+            f"the recipe {recipe} learns to translate, and plain text has no translations: give "
+            "--source and --target, or choose a recipe such as gpt-tiny or bert-tiny"
+        )
+    if not reads_pairs and has_pairs:
+        raise UsageError(f"the recipe {recipe} reads one text, not pairs: name it with --text")
 
 
 def _pair(first: Path | None, second: Path | None, name: str, other: str) -> list[str]:

@@ -32,14 +32,20 @@ def _topics() -> Iterator[str]:
 
 def _source() -> Iterator[str]:
     """The modules of the standard library in the order of their names, without their tests."""
-    root = Path(sysconfig.get_path("stdlib"))
-    for path in sorted(root.rglob("*.py")):
-        if _LEFT_OUT.isdisjoint(path.relative_to(root).parts):
-            try:
-                with tokenize.open(path) as file:
-                    yield file.read()
-            except (OSError, SyntaxError, UnicodeDecodeError):
-                continue  # a module that is no Python, kept there to be refused
+    for path in _modules(Path(sysconfig.get_path("stdlib"))):
+        try:
+            with tokenize.open(path) as file:
+                yield file.read()
+        except (OSError, SyntaxError, UnicodeDecodeError):
+            continue  # a module that is no Python, kept there to be refused
+
+
+def _modules(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.suffix == ".py":
+            yield path
+        elif path.is_dir() and path.name not in _LEFT_OUT:
+            yield from _modules(path)
 
 
 TEXTS = {

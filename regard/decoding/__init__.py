@@ -8,6 +8,7 @@ from regard.decoding.greedy import greedy
 from regard.decoding.hypothesis import Hypothesis, Phrase, SourceLine
 from regard.decoding.many import search_many
 from regard.decoding.sampling import sample
+from regard.decoding.streaming import Slid, Written, stream
 
 __all__ = [
     "PENALTIES",
@@ -17,10 +18,13 @@ __all__ = [
     "Phrase",
     "Sampling",
     "Search",
+    "Slid",
     "SourceLine",
+    "Written",
     "beam_search",
     "constrained_search",
     "greedy",
     "sample",
     "search_many",
+    "stream",
 ]

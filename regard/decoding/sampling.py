@@ -43,7 +43,7 @@ def sample(
         sums = log_sum_exp(logits)
         rules.apply(logits, written[alive, :length], owners[alive])
         draws = [chances[row].random() for row in alive.tolist()]
-        tokens = _draw(logits, sampling, torch.tensor(draws, dtype=torch.float64, device=device))
+        tokens = draw(logits, sampling, torch.tensor(draws, dtype=torch.float64, device=device))
         chosen = logits.gather(1, tokens[:, None])[:, 0]
         totals[alive] += (chosen - sums).double()
         written[alive, length] = tokens
@@ -59,7 +59,7 @@ def sample(
     return [sorted(drawn[i : i + n], key=lambda one: -one.score) for i in range(0, len(drawn), n)]
 
 
-def _draw(
+def draw(
     logits: Float[Tensor, "R V"], sampling: Sampling, chance: Float[Tensor, "R"]
 ) -> Int[Tensor, "R"]:
     """The token at which the probabilities, summed from the most probable on, pass the chance."""

@@ -10,7 +10,7 @@ from regard.kernels.candidates import log_sum_exp, top
 from regard.kernels.cross_entropy import linear_cross_entropy
 from regard.kernels.dropout import Dropout, dropout
 from regard.kernels.embedding import embed
-from regard.kernels.feedforward import bias_relu_dropout
+from regard.kernels.feedforward import bias_gelu_dropout, bias_relu_dropout
 from regard.kernels.linear import laid_out, linear
 from regard.kernels.memory import keep_heap
 from regard.kernels.native import is_native, without_native
@@ -22,6 +22,7 @@ __all__ = [
     "Spans",
     "add_norm",
     "attend_packed",
+    "bias_gelu_dropout",
     "bias_relu_dropout",
     "dropout",
     "embed",

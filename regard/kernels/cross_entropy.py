@@ -22,15 +22,17 @@ def linear_cross_entropy(
     weight: Float[Tensor, "V D"],
     targets: Int[Tensor, "N"],
     smoothing: float = 0.0,
+    *,
+    bias: Float[Tensor, "V"] | None = None,
 ) -> Float[Tensor, ""]:
-    """``-Σₙ Σᵥ qₙᵥ log pₙᵥ`` with ``p = softmax(hidden weightᵀ)``, summed over tokens.
+    """``-Σₙ Σᵥ qₙᵥ log pₙᵥ`` with ``p = softmax(hidden weightᵀ + bias)``, summed over tokens.
 
     q puts ``1 - ε`` on the target and spreads ε evenly over all V tokens (Szegedy et al. 2015),
     as torch's ``cross_entropy(label_smoothing=ε)`` does.
     """
     require_ids(targets, len(weight))
     loss: Tensor = _LinearCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        hidden, weight, targets, smoothing
+        hidden, weight, targets, smoothing, bias
     )
     return loss
 
@@ -40,12 +42,18 @@ class _LinearCrossEntropy(autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, hidden: Tensor, weight: Tensor, targets: Tensor, smoothing: float
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        targets: Tensor,
+        smoothing: float,
+        bias: Tensor | None,
     ) -> Tensor:
         n_tokens, n_classes = hidden.shape[0], weight.shape[0]
         needs_hidden, needs_weight = ctx.needs_input_grad[:2]
         grad_hidden = torch.empty_like(hidden) if needs_hidden else None
         grad_weight = torch.zeros_like(weight) if needs_weight else None
+        grad_bias = torch.zeros_like(bias) if bias is not None and ctx.needs_input_grad[4] else None
         loss = hidden.new_zeros(())
         # Blocks of equal size: a last one of a few rows would make poor use of the processor.
         n_blocks = max(1, -(-n_tokens * n_classes // _BLOCK_NUMBERS))
@@ -56,18 +64,22 @@ class _LinearCrossEntropy(autograd.Function):
         for start in range(0, n_tokens, block):
             rows, labels = hidden[start : start + block], targets[start : start + block]
             logits = torch.mm(rows, weight.t(), out=buffer[: len(rows)])
+            if bias is not None:
+                logits += bias
             loss += _to_gradient(logits, labels, smoothing)
             if grad_hidden is not None:
                 torch.mm(logits, weight, out=grad_hidden[start : start + block])
             if grad_weight is not None:
                 grad_weight.addmm_(logits.t(), rows)
-        ctx.save_for_backward(grad_hidden, grad_weight)
+            if grad_bias is not None:
+                grad_bias += logits.sum(0)
+        ctx.save_for_backward(grad_hidden, grad_weight, grad_bias)
         ctx.weight = weight
         return loss
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
-        grad_hidden, grad_weight = ctx.saved_tensors
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        grad_hidden, grad_weight, grad_bias = ctx.saved_tensors
         factor = float(grad)
         if grad_hidden is not None and factor != 1.0:
             grad_hidden = grad_hidden * factor
@@ -76,7 +88,9 @@ class _LinearCrossEntropy(autograd.Function):
             grad_weight = None
         elif grad_weight is not None and factor != 1.0:
             grad_weight = grad_weight * factor
-        return grad_hidden, grad_weight, None, None
+        if grad_bias is not None and factor != 1.0:
+            grad_bias = grad_bias * factor
+        return grad_hidden, grad_weight, None, None, grad_bias
 
 
 def _to_gradient(

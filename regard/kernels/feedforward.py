@@ -1,14 +1,15 @@
-"""The middle of the feed-forward network: bias, ReLU and dropout in one pass."""
+"""The middle of the feed-forward network: bias, ReLU or GELU, and dropout in one pass."""
 
 import ctypes
 from typing import Any
 
 import torch
 from torch import autograd
+from torch.nn import functional as F
 
 from regard.kernels.native import count, native, pointer
 from regard.kernels.noise import as_arguments, draw_key, keep_mask
-from regard.kernels.operation import run
+from regard.kernels.operation import Forgetful, run
 from regard.shapes import Float, Tensor
 
 
@@ -61,4 +62,65 @@ class _BiasReluDropout(autograd.Function):
         grad_inner = torch.ops.aten.threshold_backward(grad, result, 0)
         if ctx.scale != 1.0:
             grad_inner = grad_inner * ctx.scale
+        return grad_inner, grad_inner.sum(0), None, None
+
+
+def bias_gelu_dropout(
+    inner: Float[Tensor, "N F"], bias: Float[Tensor, "F"], p: float
+) -> Float[Tensor, "N F"]:
+    """``dropout(gelu(inner + bias))``, with ``gelu(z) = z Φ(z)`` exactly (Hendrycks 2016).
+
+    ``inner`` must be the fresh result of a product that nobody else reads: it is written over.
+    """
+    key = draw_key() if p else 0
+    result: Tensor = run(_BiasGeluDropout, inner, bias, p, key)
+    return result
+
+
+class _BiasGeluDropout(autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, inner: Tensor, bias: Tensor, p: float, key: int) -> Tensor:
+        ctx.lib, ctx.scale = native(inner), 1.0
+        learns = not isinstance(ctx, Forgetful)
+        if ctx.lib is not None:
+            n, d = inner.shape
+            result = torch.empty_like(inner)
+            ctx.lib.k_bias_gelu(
+                count(n),
+                count(d),
+                pointer(inner),
+                pointer(bias),
+                *as_arguments(key, p),
+                ctypes.c_int(learns),
+                pointer(result),
+            )
+            ctx.mark_dirty(inner)
+            ctx.save_for_backward(inner, None)  # which is its own slope now
+            return result
+        value, mask = inner + bias, None
+        result = F.gelu(value)
+        if p:
+            mask, ctx.scale = keep_mask(inner.shape, p, key)
+            result = result.mul_(mask).mul_(ctx.scale)
+        ctx.save_for_backward(value, mask)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        kept, mask = ctx.saved_tensors
+        if ctx.lib is not None:
+            n, d = kept.shape
+            grad_inner, grad_bias = torch.empty_like(kept), kept.new_empty(d)
+            ctx.lib.k_bias_gelu_back(
+                count(n),
+                count(d),
+                pointer(grad.contiguous()),
+                pointer(kept),
+                pointer(grad_inner),
+                pointer(grad_bias),
+            )
+            return grad_inner, grad_bias, None, None
+        if mask is not None:
+            grad = torch.mul(grad, mask).mul_(ctx.scale)
+        grad_inner = torch.ops.aten.gelu_backward(grad, kept)
         return grad_inner, grad_inner.sum(0), None, None

@@ -342,6 +342,59 @@ void k_bias_relu_back(i64 n, i64 d, const float* g, const float* h, double p, fl
   reduce(sums, threads, d, dbias);
 }
 
+// out = dropout(gelu(h + bias)), exactly; where learn, h becomes its derivative for the way back.
+// erf by Abramowitz and Stegun 7.1.26 (absolute error 1.5e-7), which shares its exponential with the derivative.
+void k_bias_gelu(i64 n, i64 d, float* h, const float* bias, u64 seed, u64 stream, double p, int learn, float* out) {
+  const Drop drop(seed, stream, p);
+#pragma omp parallel
+  {
+    std::vector<float> f(up(d, BLOCK));
+    const Part part(n);
+    for (i64 i = part.lo; i < part.hi; ++i) {
+      drop.row(i, d, f.data());
+      const float* fi = f.data();
+      float *hi = h + i * d, *o = out + i * d;
+#pragma omp simd
+      for (i64 j = 0; j < d; ++j) {
+        const float z = hi[j] + bias[j], a = std::fabs(z) * 0.70710678f;
+        const float e = fast_exp(-0.5f * z * z);
+        const float t = 1.0f / (1.0f + 0.3275911f * a);
+        float q = 1.061405429f;
+        q = q * t - 1.453152027f;
+        q = q * t + 1.421413741f;
+        q = q * t - 0.284496736f;
+        q = q * t + 0.254829592f;
+        const float tail = 0.5f * q * t * e;  // of the normal distribution, beyond |z|
+        const float phi = z < 0.0f ? tail : 1.0f - tail;
+        o[j] = z * phi * fi[j];
+        if (learn) hi[j] = (phi + z * 0.39894228f * e) * fi[j];
+      }
+    }
+  }
+}
+
+// dh = g * slope (which may be dh itself), and its column sums
+void k_bias_gelu_back(i64 n, i64 d, const float* g, const float* slope, float* dh, float* dbias) {
+  const int threads = omp_get_max_threads();
+  std::vector<float> sums(threads * d, 0.0f);
+#pragma omp parallel num_threads(threads)
+  {
+    const Part part(n);
+    float* sb = sums.data() + part.id * d;
+    for (i64 i = part.lo; i < part.hi; ++i) {
+      float* o = dh + i * d;
+      const float *gi = g + i * d, *si = slope + i * d;
+#pragma omp simd
+      for (i64 j = 0; j < d; ++j) {
+        const float v = gi[j] * si[j];
+        o[j] = v;
+        sb[j] += v;
+      }
+    }
+  }
+  reduce(sums, threads, d, dbias);
+}
+
 // out[j] = sum of column j
 void k_colsum(i64 n, i64 d, const float* x, float* out) {
   const int threads = omp_get_max_threads();

@@ -10,10 +10,10 @@ def run(operation: type[autograd.Function], *arguments: Any) -> Any:
     """The operation's result; recorded for a backward pass where torch records."""
     if torch.is_grad_enabled():
         return operation.apply(*arguments)  # type: ignore[no-untyped-call]
-    return operation.forward(_Forgetful(), *arguments)
+    return operation.forward(Forgetful(), *arguments)
 
 
-class _Forgetful:
+class Forgetful:
     """Takes what an operation would keep for its backward pass, and forgets it."""
 
     def save_for_backward(self, *tensors: Any) -> None:

@@ -1,10 +1,22 @@
 """One file per system of the lectures; ``interface`` says what decoding needs of them."""
 
+from regard.models.bert import Bert
 from regard.models.build import build
 from regard.models.encoder import Sizes
 from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.gpt import Gpt
 from regard.models.interface import Step
 from regard.models.model import Model, Predicted
 from regard.models.transformer import Transformer
 
-__all__ = ["EncoderDecoder", "Model", "Predicted", "Sizes", "Step", "Transformer", "build"]
+__all__ = [
+    "Bert",
+    "EncoderDecoder",
+    "Gpt",
+    "Model",
+    "Predicted",
+    "Sizes",
+    "Step",
+    "Transformer",
+    "build",
+]

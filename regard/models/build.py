@@ -52,6 +52,8 @@ def build(model: Network, n_source_tokens: int, n_target_tokens: int) -> Model:
                 positions=model.positions,
                 max_length=model.max_length,
                 tie=model.tie,
+                scales_embeddings=model.scales_embeddings,
+                has_output_bias=model.has_output_bias,
             )
         case UniversalSection():
             return UniversalTransformer(

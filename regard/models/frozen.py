@@ -18,11 +18,13 @@ from regard.shapes import Float, Int, Tensor
 class FrozenDecoder:
     """The same numbers as ``Decoder.step`` and the output after it, several times as soon."""
 
-    def __init__(self, decoder: Decoder, weights: DecoderWeights) -> None:
-        self.decoder, self.weights = decoder, weights
+    def __init__(
+        self, decoder: Decoder, weights: DecoderWeights, bias: Float[Tensor, "V"] | None
+    ) -> None:
+        self.decoder, self.weights, self.bias = decoder, weights, bias
 
     @classmethod
-    def of(cls, decoder: Decoder, output: Float[Tensor, "V D"]) -> "FrozenDecoder | None":
+    def of(cls, decoder: Decoder, output: nn.Linear) -> "FrozenDecoder | None":
         """The frozen form of a decoder; ``None`` where the kernel cannot serve it."""
         layers = [layer for layer in decoder.layers if isinstance(layer, DecoderLayer)]
         if not all(_is_served(layer) for layer in layers):
@@ -31,12 +33,14 @@ class FrozenDecoder:
         weights = DecoderWeights(
             layers=tuple(_weights(layer) for layer in layers),
             norm=(final.weight, final.bias) if isinstance(final, nn.LayerNorm) else None,
-            output=output.detach().t().contiguous(),
+            output=output.weight.detach().t().contiguous(),
             n_heads=layers[0].attention.n_heads,
             is_pre_norm=first.is_pre_norm,
             epsilon=first.norm.eps,
         )
-        return cls(decoder, weights) if weights.can_run else None
+        # Most have no bias, whatever torch says of its linear layers.
+        bias = None if output.bias is None else output.bias.detach()  # type: ignore[redundant-expr]
+        return cls(decoder, weights, bias) if weights.can_run else None
 
     def step(
         self, state: DecoderState, tokens: Int[Tensor, "R"]
@@ -56,6 +60,8 @@ class FrozenDecoder:
             [store.memory for store in state.memory],
             state.memory_places,
         )
+        if self.bias is not None:
+            logits += self.bias
         return logits, replace(grown, written=stores)
 
 

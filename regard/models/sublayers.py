@@ -14,7 +14,11 @@ from regard.errors import UsageError
 from regard.models.packing import Packed
 from regard.shapes import Float, Int, Tensor
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "silu": F.silu,
+}
 
 
 class Embedding(nn.Module):
@@ -166,10 +170,7 @@ class FeedForward(nn.Module):
     def packed(self, value: Float[Tensor, "N D"]) -> Float[Tensor, "N D"]:
         """The same for packed rows."""
         p, widen, narrow = self.dropout.active_p, self.widen, self.narrow
-        if self.activation is F.relu:
-            inner = kernels.linear(value, widen.weight)
-            inner = kernels.bias_relu_dropout(inner, widen.bias, p)
-        else:
-            inner = self.activation(kernels.linear(value, widen.weight, widen.bias))
-            inner = kernels.dropout(inner, p)
+        inner = kernels.linear(value, widen.weight)
+        fused = kernels.bias_relu_dropout if self.activation is F.relu else kernels.bias_gelu_dropout
+        inner = fused(inner, widen.bias, p)
         return kernels.linear(inner, narrow.weight, narrow.bias)

@@ -1,6 +1,7 @@
 """The Transformer of "Attention Is All You Need" (Vaswani et al. 2017)."""
 
 import torch
+from torch import nn
 
 from regard.attention import Site, masks
 from regard.kernels import linear
@@ -19,7 +20,8 @@ class Transformer(EncoderDecoder):
     """Encoder and decoder; the word most like the decoder's last vector comes next.
 
     ``tie`` says which tables are one: source embedding, target embedding and output
-    ("three-way", as in the paper), the latter two ("two-way"), or "none".
+    ("three-way", as in the paper), the latter two ("two-way"), or "none". Models made elsewhere may
+    leave embeddings as small as their table, or add a bias to the logits.
     """
 
     def __init__(
@@ -33,18 +35,23 @@ class Transformer(EncoderDecoder):
         positions: str = "sinusoidal",
         max_length: int = 1024,
         tie: str = "three-way",
+        scales_embeddings: bool = True,
+        has_output_bias: bool = False,
         padding: int = 0,
     ) -> None:
         super().__init__(padding)
 
         def embed(n_tokens: int) -> Embedding:
             placed = build_positions(positions, sizes.d_model, max_length)
-            return Embedding(n_tokens, sizes.d_model, placed, sizes.embedding_dropout, padding)
+            dropout, scale = sizes.embedding_dropout, None if scales_embeddings else 1.0
+            return Embedding(n_tokens, sizes.d_model, placed, dropout, padding, scale=scale)
 
         source, target = tied_embeddings(n_source_tokens, n_target_tokens, embed, tie=tie)
         self.encoder = Encoder(source, n_layers, sizes)
         self.decoder = Decoder(target, n_decoder_layers or n_layers, sizes)
         self.output = tied_output(target, sizes.d_model, tie=tie)
+        if has_output_bias:
+            self.output.bias = nn.Parameter(torch.zeros(n_target_tokens))
         self._frozen: FrozenDecoder | None = None
 
     def hidden(
@@ -107,7 +114,7 @@ class Transformer(EncoderDecoder):
         if self._frozen is not None and not state.is_watched:
             return self._frozen.step(state, tokens)
         hidden, after = self.decoder.step(state, tokens)
-        return self.logits(linear(hidden, self.output.weight)), after
+        return self.logits(linear(hidden, self.output.weight, self.output.bias)), after
 
     def freeze(self) -> None:
         """Promise that the weights will not change: they are laid out as decoding reads them best.
@@ -116,4 +123,4 @@ class Transformer(EncoderDecoder):
         """
         self.eval().requires_grad_(False)
         self.lay_out()
-        self._frozen = FrozenDecoder.of(self.decoder, self.output.weight)
+        self._frozen = FrozenDecoder.of(self.decoder, self.output)

@@ -39,7 +39,7 @@ class Heads(Network):
     n_heads: Count = 8
     d_feedforward: Count = 2048
     norm: Literal["pre", "post"] = "post"
-    activation: Literal["relu", "gelu"] = "relu"
+    activation: Literal["relu", "gelu", "silu"] = "relu"
     attention_dropout: Share | None = None  # the next three: as `dropout` unless given
     feedforward_dropout: Share | None = None
     embedding_dropout: Share | None = None

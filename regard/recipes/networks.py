@@ -28,6 +28,8 @@ class TransformerSection(Heads):
     positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"
     max_length: Count = 1024
     tie: Tie = "three-way"
+    scales_embeddings: bool = True  # by √d_model, as in the paper
+    has_output_bias: bool = False  # a number a word, added to its logit
 
     @property
     def n_places(self) -> int | None:

@@ -1,6 +1,7 @@
 """Text to ids and back. Nothing here knows of tensors."""
 
 from regard.text.characters import Characters
+from regard.text.listed_pieces import ListedPieces
 from regard.text.piece import Piece, Word
 from regard.text.sentencepiece_text import SentencePieceText
 from regard.text.size import choose_vocabulary_size
@@ -15,6 +16,7 @@ __all__ = [
     "PAD",
     "UNKNOWN",
     "Characters",
+    "ListedPieces",
     "Piece",
     "SentencePieceText",
     "Tokenizer",

@@ -32,18 +32,11 @@ class SentencePieceText:
     kind: ClassVar[str] = "sentencepiece"
 
     def __init__(self, model: bytes, *, where: str = "the given bytes") -> None:
-        self._model = model
-        try:
-            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-            size = self._processor.get_piece_size()
-        except (RuntimeError, OSError, ValueError) as error:
-            raise TextError(
-                f"The sentencepiece model in {where} cannot be read: it is damaged or of another "
-                "kind. Take it from a copy, or train it anew."
-            ) from error
-        self._size = size
+        self.model = model
+        self._processor = opened(model, where)
+        self._size = self._processor.get_piece_size()
         found = tuple(getattr(self._processor, f"{n}_id")() for n in ("pad", "unk", "bos", "eos"))
-        if not size or found != (PAD, UNKNOWN, BOS, EOS):
+        if found != (PAD, UNKNOWN, BOS, EOS):
             raise TextError(
                 f"The sentencepiece model in {where} has pad, unk, bos, eos = {found}; Regard "
                 "needs (0, 1, 2, 3). Train it with pad_id=0, unk_id=1, bos_id=2 and eos_id=3."
@@ -104,7 +97,7 @@ class SentencePieceText:
                 list(texts), out_type=int, num_threads=n_threads
             )
         except (RuntimeError, TypeError) as error:
-            raise _not_unicode(texts) from error
+            raise not_unicode(texts) from error
         return ids
 
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
@@ -115,27 +108,7 @@ class SentencePieceText:
 
     def pieces(self, text: str) -> list[Piece]:
         """Each piece, its id and the characters of the original string it covers."""
-        try:
-            mapping = self._processor.encode(text, return_type="offset_mapping")
-        except (RuntimeError, TypeError) as error:
-            raise _not_unicode([text]) from error
-        found = words.split(text)
-        starts = [word.start for word in found]
-        pieces: list[Piece] = []
-        end_of_next = 0
-        next_is_byte = False
-        # From the end: where one character gave several pieces, sentencepiece lets the last of them
-        # cover it and the others nothing; the others look there for what they share.
-        for id_, token, (start, end) in reversed(
-            list(zip(mapping["ids"], mapping["pieces"], mapping["offsets"], strict=True))
-        ):
-            is_byte = self._processor.is_byte(id_)
-            if not text[start:end].strip() and token != _SPACE and pieces:
-                start, end = end, end_of_next if is_byte and next_is_byte else end + 1
-            end_of_next, next_is_byte = end, is_byte
-            start, end = _without_spaces(text, start, end)
-            pieces.append(Piece(id_, token, start, end, word_at(found, starts, start)))
-        return pieces[::-1]
+        return placed(self._processor, text)
 
     def token(self, id_: int) -> str:
         """How an id is printed: "▁" stands for a space."""
@@ -144,15 +117,58 @@ class SentencePieceText:
 
     def save(self, path_stem: str | Path) -> Path:
         """Write ``<path_stem>.model``."""
-        return vocabulary.write(path_stem, ".model", self._model)
+        return vocabulary.write(path_stem, ".model", self.model)
 
     @property
     def fingerprint(self) -> str:
         """Changes when the ids of any text may change."""
-        return hashlib.sha256(self._model).hexdigest()
+        return hashlib.sha256(self.model).hexdigest()
 
     def __len__(self) -> int:
         return self._size
+
+
+def opened(model: bytes, where: str) -> sentencepiece.SentencePieceProcessor:
+    """A sentencepiece model, ready for use."""
+    try:
+        processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        if processor.get_piece_size():
+            return processor
+    except (RuntimeError, OSError, ValueError) as error:
+        raise _unreadable(where) from error
+    raise _unreadable(where)
+
+
+def _unreadable(where: str) -> TextError:
+    return TextError(
+        f"The sentencepiece model in {where} cannot be read: it is damaged or of another kind. "
+        "Take it from a copy, or train it anew."
+    )
+
+
+def placed(processor: sentencepiece.SentencePieceProcessor, text: str) -> list[Piece]:
+    """Each piece, its id in the model and the characters of the original string it covers."""
+    try:
+        mapping = processor.encode(text, return_type="offset_mapping")
+    except (RuntimeError, TypeError) as error:
+        raise not_unicode([text]) from error
+    found = words.split(text)
+    starts = [word.start for word in found]
+    pieces: list[Piece] = []
+    end_of_next = 0
+    next_is_byte = False
+    # From the end: where one character gave several pieces, sentencepiece lets the last of them
+    # cover it and the others nothing; the others look there for what they share.
+    for id_, token, (start, end) in reversed(
+        list(zip(mapping["ids"], mapping["pieces"], mapping["offsets"], strict=True))
+    ):
+        is_byte = processor.is_byte(id_)
+        if not text[start:end].strip() and token != _SPACE and pieces:
+            start, end = end, end_of_next if is_byte and next_is_byte else end + 1
+        end_of_next, next_is_byte = end, is_byte
+        start, end = _without_spaces(text, start, end)
+        pieces.append(Piece(id_, token, start, end, word_at(found, starts, start)))
+    return pieces[::-1]
 
 
 class _TooLargeError(Exception):
@@ -239,11 +255,12 @@ def _explained(reason: str, sample: list[str], size: int, has_byte_fallback: boo
             f"{bytes_} it needs {found[1]}. Set text.size = {found[1]} or more."
         )
     if "Unable to cast" in reason or "surrogates" in reason:
-        return _not_unicode(sample)
+        return not_unicode(sample)
     return TextError(f"sentencepiece could not learn a vocabulary of {size}: {reason.strip()}")
 
 
-def _not_unicode(texts: Sequence[str]) -> TextError:
+def not_unicode(texts: Sequence[str]) -> TextError:
+    """What to say of texts that sentencepiece refused."""
     for text in texts:
         try:
             text.encode()

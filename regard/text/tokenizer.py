@@ -7,12 +7,17 @@ from typing import Literal, Protocol, SupportsIndex, runtime_checkable
 from regard.errors import TextError
 from regard.text import vocabulary
 from regard.text.characters import Characters
+from regard.text.listed_pieces import ListedPieces
 from regard.text.piece import Piece
 from regard.text.sentencepiece_text import Algorithm, SentencePieceText
 from regard.text.words import Words
 
 Kind = Literal["sentencepiece", "characters", "words"]
-IN_JSON: dict[str, type[Characters] | type[Words]] = {"characters": Characters, "words": Words}
+LISTED: dict[str, type[Characters] | type[Words]] = {"characters": Characters, "words": Words}
+IN_JSON: dict[str, type[Characters] | type[Words] | type[ListedPieces]] = {
+    **LISTED,
+    "listed-pieces": ListedPieces,  # of models made elsewhere
+}
 
 
 @runtime_checkable
@@ -57,7 +62,7 @@ def learn(
 ) -> Tokenizer:
     """A tokenizer of the named kind; only sentencepiece needs a size and reads the other words."""
     if kind != "sentencepiece":
-        return IN_JSON[kind].train(sentences, size, is_lowercase=is_lowercase)
+        return LISTED[kind].train(sentences, size, is_lowercase=is_lowercase)
     if size is None:
         raise TextError("A sentencepiece vocabulary needs a size: set text.size, 8000 for example.")
     return SentencePieceText.train(

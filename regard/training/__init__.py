@@ -7,6 +7,7 @@ from regard.training.loop import Keeper, Progress, Run, train
 from regard.training.metrics import MetricsFile, read_metrics
 from regard.training.preparation import Prepared, prepare_run
 from regard.training.sharded import ShardedUpdater, shard
+from regard.training.text_preparation import prepare_text_run
 from regard.training.updater import Updater
 from regard.training.validation import Measured, Validation
 
@@ -29,6 +30,7 @@ __all__ = [
     "Validation",
     "joined_ranks",
     "prepare_run",
+    "prepare_text_run",
     "read_metrics",
     "shard",
     "train",

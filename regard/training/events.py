@@ -28,6 +28,7 @@ class Validated:
     quality: Quality | None  # of greedy translations, where the recipe asks for it
     is_best: bool
     seconds: float
+    bits_per_character: float | None = None  # of a language model: whatever its tokens are
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch.distributed.fsdp import FSDPModule
 
-from regard.data import Batch, Batches, Place
+from regard.data import Batch, Place, Plan
 from regard.errors import TrainingError
 from regard.evaluation import Quality
 from regard.models import Model
@@ -21,9 +21,9 @@ from regard.training.distributed import Ranks
 from regard.training.events import Event, Finished, Saved, Stepped, Validated
 from regard.training.schedule import SCHEDULES, Schedule
 from regard.training.sharded import ShardedUpdater
-from regard.training.tasks import TASKS
+from regard.training.tasks import Task, translation
 from regard.training.updater import Updater
-from regard.training.validation import Measured, Stopped, Validation
+from regard.training.validation import HeldOut, Measured, Stopped
 
 AnyUpdater = Updater | ShardedUpdater
 
@@ -80,12 +80,13 @@ class Run:
 
     recipe: TrainingSection
     model: Model
-    batches: Batches
+    batches: Plan
     keeper: Keeper
-    validation: Validation | None
+    validation: HeldOut | None
     ranks: Ranks
     device: torch.device
     should_stop: Callable[[], bool] = lambda: False
+    task: Task = translation
 
 
 def train(run: Run) -> Iterator[Event]:
@@ -204,8 +205,7 @@ def _backward(run: Run, batch: Batch, loss_scale: float) -> Float[Tensor, "3"]:
     dtype = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
     precision = run.recipe.precision
     with torch.autocast(run.device.type, dtype[precision], enabled=precision != "fp32"):
-        task = TASKS[run.recipe.task]
-        loss, n_tokens = task(run.model, batch, run.recipe.label_smoothing)
+        loss, n_tokens = run.task(run.model, batch, run.recipe.label_smoothing)
     (loss * loss_scale).backward()  # type: ignore[no-untyped-call]
     return torch.tensor([float(loss.detach()), n_tokens, 0.0], dtype=torch.float64)
 
@@ -232,7 +232,7 @@ def _next_scale(recipe: TrainingSection, progress: Progress, norm: float) -> flo
 
 
 def _validate(
-    run: Run, validation: Validation, updater: AnyUpdater, progress: Progress
+    run: Run, validation: HeldOut, updater: AnyUpdater, progress: Progress
 ) -> tuple[Validated, Progress]:
     """Measure the model (its average, where one is kept), and keep it if it is the best so far."""
     with updater.averaged():
@@ -248,12 +248,13 @@ def _validate(
         quality=measured.quality,
         is_best=is_best,
         seconds=progress.seconds,
+        bits_per_character=validation.bits_per_character(measured.loss),
     )
     best, n_stale = (worth, 0) if is_best else (progress.best, progress.n_stale + 1)
     return validated, replace(progress, best=best, n_stale=n_stale, owes_validation=False)
 
 
-def _measure(run: Run, validation: Validation) -> Measured:
+def _measure(run: Run, validation: HeldOut) -> Measured:
     """The first process measures, all hear the numbers; a sharded model all measure together.
 
     Raises ``Stopped`` in all processes if the first was told to stop; where all measure together
@@ -262,10 +263,12 @@ def _measure(run: Run, validation: Validation) -> Measured:
     measured, is_stopped = Measured(0.0, None), False
     is_sharded = run.recipe.shard
     if run.ranks.is_first or is_sharded:  # no process alone has all of a sharded model
-        task, decodes = TASKS[run.recipe.task], run.recipe.decodes_at_validation and not is_sharded
+        decodes = run.recipe.decodes_at_validation and not is_sharded
         should_stop = (lambda: False) if is_sharded else run.should_stop
         try:
-            measured = validation.measure(run.model, task, decodes=decodes, should_stop=should_stop)
+            measured = validation.measure(
+                run.model, run.task, decodes=decodes, should_stop=should_stop
+            )
         except Stopped:
             is_stopped = True
     if isinstance(run.model, FSDPModule):

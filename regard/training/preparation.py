@@ -3,14 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from regard.checkpoint.replacing import replacing_folder
 from regard.data import (
-    Account,
+    Batches,
     Corpus,
+    Plan,
     PreparedCorpus,
     Spec,
     Subset,
@@ -21,29 +22,70 @@ from regard.data import (
 from regard.data.batch import Ids
 from regard.errors import DataError, RecipeError
 from regard.recipes import Recipe
-from regard.recipes.derive import Facts, derive
-from regard.text import Tokenizer, choose_vocabulary_size, learn
-from regard.text import load as load_tokenizer
-from regard.training.validation import Validation
+from regard.recipes.derive import Facts, derive, known
+from regard.text import Tokenizer
+from regard.training.tasks import Task, translation
+from regard.training.tokenizers import learned_tokenizers
+from regard.training.validation import HeldOut, Validation
 
 _MOST_JUDGED = 1000  # validation pairs that are decoded; the loss is taken over all
 _MOST_HELD_OUT = 1000
 
 
+@runtime_checkable
+class Accounted(Protocol):
+    """What became of what was read."""
+
+    def line(self) -> str:
+        """All of it in one line."""
+        ...
+
+    def rows(self) -> list[tuple[str, int, str, str]]:
+        """One row a reason to drop: its name, how many, what it means, and an example."""
+        ...
+
+
 @dataclass(frozen=True)
 class Prepared:
-    """What a run reads: its resolved recipe, tokenizers, training and held-out pairs."""
+    """What a run reads: its resolved recipe, tokenizers, what is held out, and what it learns."""
 
     recipe: Recipe
     source_tokenizer: Tokenizer
     target_tokenizer: Tokenizer
-    corpus: Corpus
-    validation: Validation | None
-    account: Account
+    validation: HeldOut | None
+    account: Accounted
     note: str | None  # something the user should know about the data
 
+    @property
+    def task(self) -> Task:
+        """What is learned from a batch."""
+        raise NotImplementedError
 
-def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepared:
+    def plan(self, rank: int, n_ranks: int) -> Plan:
+        """The batches of one of so many processes."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class PreparedPairs(Prepared):
+    """Pairs to learn from."""
+
+    corpus: Corpus
+    validation: Validation | None
+
+    @property
+    def task(self) -> Task:
+        """Every word of the target is learned."""
+        return translation
+
+    def plan(self, rank: int, n_ranks: int) -> Plan:
+        """Pairs of like length together."""
+        training = self.recipe.training
+        batch_tokens = known(training.batch_tokens, "training.batch_tokens")
+        return Batches(self.corpus, training.seed, batch_tokens, rank, n_ranks)
+
+
+def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> PreparedPairs:
     """Learn tokenizers, encode the corpora and fill in what the recipe leaves to the data.
 
     What was prepared in this folder before, from the same files, is used again.
@@ -94,29 +136,27 @@ def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepar
         n_vocabulary=len(target_tokenizer),
         n_processes=n_processes,
     )
-    return Prepared(
-        derive(recipe, facts),
-        source_tokenizer,
-        target_tokenizer,
-        learned,
-        validation,
-        corpus.account,
-        note,
+    return PreparedPairs(
+        recipe=derive(recipe, facts),
+        source_tokenizer=source_tokenizer,
+        target_tokenizer=target_tokenizer,
+        validation=validation,
+        account=corpus.account,
+        note=note,
+        corpus=learned,
     )
 
 
 def _tokenizers(recipe: Recipe, specs: Sequence[Spec], folder: Path) -> tuple[Tokenizer, Tokenizer]:
-    """One for both sides, or one for each; learned once and then found in the folder."""
-    sides: dict[str, tuple[int, ...]] = (
-        {"joint": (0, 1)} if recipe.text.is_joint else {"source": (0,), "target": (1,)}
-    )
-    place = folder / "tokenizers"
-    if not place.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        with replacing_folder(place) as filling:
-            for name, which in sides.items():
-                _learn(recipe, specs, which).save(filling / name)
-    loaded = [load_tokenizer(place / name) for name in sides]
+    """One for both sides, or one for each."""
+
+    def sentences(*which: int) -> Iterator[str]:
+        return (pair[side] for pair in read_corpus(specs) for side in which)
+
+    sides = {"source": lambda: sentences(0), "target": lambda: sentences(1)}
+    if recipe.text.is_joint:
+        sides = {"joint": lambda: sentences(0, 1)}
+    loaded = learned_tokenizers(recipe, folder, sides, n_sentences_a_pair=3 - len(sides))
     return loaded[0], loaded[-1]
 
 
@@ -127,49 +167,6 @@ def _require_one_vocabulary(recipe: Recipe, source: Tokenizer, target: Tokenizer
             "model.tie = 'three-way' shares one table between source and target, which have "
             "vocabularies of their own: set text.is_joint = true, or model.tie = 'two-way'"
         )
-
-
-def _learn(recipe: Recipe, specs: Sequence[Spec], sides: tuple[int, ...]) -> Tokenizer:
-    text = recipe.text
-    size: int | None = None
-    if text.kind == "sentencepiece":
-        size = _size(specs, sides) if text.size == "auto" else text.size
-    elif text.size != "auto":
-        size = text.size
-    return learn(
-        text.kind,
-        _sentences(specs, sides),
-        size,
-        algorithm=text.algorithm,
-        has_byte_fallback=text.has_byte_fallback,
-        is_lowercase=text.is_lowercase,
-        is_upper_limit=text.size == "auto",
-    )
-
-
-def _sentences(specs: Sequence[Spec], sides: tuple[int, ...]) -> Iterator[str]:
-    for pair in read_corpus(specs):
-        for side in sides:
-            yield pair[side]
-
-
-def _size(specs: Sequence[Spec], sides: tuple[int, ...]) -> int:
-    """A vocabulary size the data can carry; Chinese characters count as words."""
-    n_pairs, n_words, characters = 0, 0, dict[str, int]()
-    for pair in read_corpus(specs):
-        n_pairs += 1
-        for side in sides:
-            n_words += _count_words(pair[side])
-            for character in pair[side]:
-                characters[character] = characters.get(character, 0) + 1
-    often = sum(1 for count in characters.values() if count >= 5)
-    words = n_words / max(1, n_pairs) * (2 if len(sides) == 1 else 1)
-    return choose_vocabulary_size(n_pairs, words, often)
-
-
-def _count_words(text: str) -> int:
-    chinese = sum("\u4e00" <= character <= "\u9fff" for character in text)
-    return len(text.split()) + chinese
 
 
 def _validation(

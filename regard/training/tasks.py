@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from regard.data import Batch
 from regard.kernels import linear_cross_entropy
-from regard.models import EncoderDecoder, Predicted
+from regard.models import EncoderDecoder, Gpt, Model, Predicted
 from regard.shapes import Float, Int, Tensor
 from regard.special import PAD
 
@@ -16,25 +16,27 @@ class Task(Protocol):
     """The loss of one batch, summed over what was predicted, and how much that was."""
 
     def __call__(
-        self, model: EncoderDecoder, batch: Batch, smoothing: float
+        self, model: Model, batch: Batch, smoothing: float
     ) -> tuple[Float[Tensor, ""], int]:
         """Compute the loss of a batch."""
         ...
 
 
-def translation(
-    model: EncoderDecoder, batch: Batch, smoothing: float
-) -> tuple[Float[Tensor, ""], int]:
+def translation(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Tensor, ""], int]:
     """Predict each word of the target from the source and the words before it.
 
     What a model's computing costs, and what its lots were worth, counts while it learns, and not
     when it is measured.
     """
+    assert isinstance(model, EncoderDecoder)
     to_predict = batch.target[:, 1:]
     is_real = to_predict != PAD
     predicted = model.predict(batch.source, batch.target[:, :-1], is_real)
     labels = to_predict[is_real]
-    loss = linear_cross_entropy(predicted.hidden, model.output.weight, labels, smoothing)
+    output = model.output
+    loss = linear_cross_entropy(
+        predicted.hidden, output.weight, labels, smoothing, bias=output.bias
+    )
     if model.training and predicted.cost is not None:
         loss = loss + predicted.cost * len(labels)
     if model.training and predicted.log_choice is not None:
@@ -58,4 +60,11 @@ def _reinforce(
     return 0.5 * beyond.square().sum() - (beyond.detach() * predicted.log_choice).sum()
 
 
-TASKS: dict[str, Task] = {"translation": translation}
+def language(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Tensor, ""], int]:
+    """Predict each word of a text from the words before it."""
+    assert isinstance(model, Gpt)
+    to_predict = batch.target[:, 1:]
+    is_real = to_predict != PAD
+    hidden = model.predict(batch.target[:, :-1], is_real).hidden
+    labels = to_predict[is_real]
+    return linear_cross_entropy(hidden, model.output.weight, labels, smoothing), len(labels)

@@ -1,7 +1,7 @@
-"""Measuring a model on held-out pairs: loss, perplexity, and the quality of what it writes."""
+"""Measuring a model on what was held out: loss, perplexity, and the quality of what it writes."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -9,7 +9,7 @@ import torch
 from regard.data import Batch, Corpus, collate
 from regard.decoding import Search, SourceLine, search_many
 from regard.evaluation import Quality, judge
-from regard.models import EncoderDecoder
+from regard.models import EncoderDecoder, Model
 from regard.special import EOS
 from regard.text import Tokenizer
 from regard.training.tasks import Task
@@ -40,17 +40,12 @@ class Measured:
         return self.quality.bleu if measure == "bleu" else self.quality.chrf
 
 
-@dataclass(frozen=True)
-class Validation:
-    """Held-out pairs, as ids and as the text a reader would compare with."""
-
-    corpus: Corpus
-    references: Sequence[str]  # the targets of the first pairs, which are decoded and judged
-    tokenizer: Tokenizer  # of the target
+class HeldOut:
+    """What is kept apart to measure a model by."""
 
     def measure(
         self,
-        model: EncoderDecoder,
+        model: Model,
         task: Task,
         *,
         decodes: bool,
@@ -65,20 +60,49 @@ class Validation:
         try:
             with torch.inference_mode():
                 loss = self._loss(model, task, should_stop)
-                outputs = self._outputs(model, should_stop) if decodes else None
-                quality = None if outputs is None else judge(outputs, self.references)
+                quality = self.quality(model, should_stop) if decodes else None
         finally:
             model.train(was_training)
         return Measured(loss, quality)
 
-    def _loss(self, model: EncoderDecoder, task: Task, should_stop: Callable[[], bool]) -> float:
+    def _loss(self, model: Model, task: Task, should_stop: Callable[[], bool]) -> float:
         total, n_tokens = 0.0, 0
-        for _, batch in self._batches(model, len(self.corpus)):
+        for batch in self.batches(next(model.parameters()).device):
             if should_stop():
                 raise Stopped
             loss, n = task(model, batch, 0.0)
             total, n_tokens = total + float(loss), n_tokens + n
         return total / max(1, n_tokens)
+
+    def batches(self, device: torch.device) -> Iterable[Batch]:
+        """All of it, on a device."""
+        raise NotImplementedError
+
+    def quality(self, model: Model, should_stop: Callable[[], bool]) -> Quality | None:
+        """How good what the model writes is, where there is something to compare it with."""
+        return None
+
+    def bits_per_character(self, loss: float) -> float | None:
+        """The loss as nobody's tokens change it, where it is one of all of a text."""
+        return None
+
+
+@dataclass(frozen=True)
+class Validation(HeldOut):
+    """Held-out pairs, as ids and as the text a reader would compare with."""
+
+    corpus: Corpus
+    references: Sequence[str]  # the targets of the first pairs, which are decoded and judged
+    tokenizer: Tokenizer  # of the target
+
+    def quality(self, model: Model, should_stop: Callable[[], bool]) -> Quality:
+        """How near greedy translations come to the references."""
+        assert isinstance(model, EncoderDecoder)
+        return judge(self._outputs(model, should_stop), self.references)
+
+    def batches(self, device: torch.device) -> Iterable[Batch]:
+        """All pairs."""
+        return (batch for _, batch in self._batches(device, len(self.corpus)))
 
     def _outputs(self, model: EncoderDecoder, should_stop: Callable[[], bool]) -> list[str]:
         sources = (self.corpus[i][0].tolist() for i in range(len(self.references)))
@@ -97,10 +121,25 @@ class Validation:
             raise Stopped
         return outputs
 
-    def _batches(self, model: EncoderDecoder, n_pairs: int) -> list[tuple[list[int], Batch]]:
+    def _batches(self, device: torch.device, n_pairs: int) -> list[tuple[list[int], Batch]]:
         """The first pairs, those of like length together so that little is padding."""
-        device = next(model.parameters()).device
         sources, targets = self.corpus.lengths()
         order = sorted(range(n_pairs), key=lambda i: (sources[i], targets[i]))
         parts = [order[start : start + _ROWS] for start in range(0, n_pairs, _ROWS)]
         return [(rows, collate(self.corpus, rows).to(device)) for rows in parts]
+
+
+@dataclass(frozen=True)
+class TextValidation(HeldOut):
+    """Held-out text."""
+
+    rows: Sequence[Batch]
+    n_characters: float | None = None  # that a token stands for, on average
+
+    def batches(self, device: torch.device) -> Iterable[Batch]:
+        """All of the text."""
+        return (batch.to(device) for batch in self.rows)
+
+    def bits_per_character(self, loss: float) -> float | None:
+        """``loss / ln 2`` a token, over the characters of a token."""
+        return None if self.n_characters is None else loss / math.log(2) / self.n_characters

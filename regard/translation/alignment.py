@@ -1,23 +1,50 @@
 """Which source word each target word came from, read off the attention to the source.
 
 The target is read by teacher forcing, and a word's row is the attention of the step that predicts
-it, in the last but one layer of the decoder (Garg et al. 2019), averaged over the heads. <EOS> is
-left out, and pieces become words: a source word has the sum of its pieces' weights, a target word
-the mean of its pieces' rows.
+it, in the last but one layer of the decoder (Garg et al. 2019), averaged over the heads, unless an
+:class:`Extraction` says otherwise. <EOS> is left out, and pieces become words: a source word has
+the sum of its pieces' weights, a target word the mean of its pieces' rows.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 
 from regard.attention import Site
 from regard.data import MemoryCorpus, collate
 from regard.errors import UsageError
-from regard.inspection.recording import at, record
+from regard.inspection.heads import n_heads
+from regard.inspection.recording import Recording, at, record
+from regard.inspection.value_norms import value_norms, value_probe
 from regard.models import EncoderDecoder
 from regard.shapes import Float, Tensor
 from regard.text import Piece
+
+Shift = Literal["predicting", "reading"]
+SHIFTS: tuple[Shift, ...] = get_args(Shift)
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """How alignments are read off: the layer, the step that is a word's, the heads, the measure.
+
+    A word has two steps: the one that predicts it, and the next, which reads it and then looks
+    where it came from (Chen et al. 2020). With ``norms`` a weight counts by the length of what it
+    brings, ``‖αᵢⱼ f(xⱼ)‖`` (Kobayashi et al. 2020).
+    """
+
+    layer: int | None = None  # from 0; the one the model aligns by, unless given
+    shift: Shift = "predicting"
+    heads: tuple[int, ...] = ()  # whose mean counts; none: all
+    norms: bool = False
+
+    def __post_init__(self) -> None:
+        if self.shift not in SHIFTS:
+            raise UsageError(
+                f"a word's row is that of the step {' or '.join(SHIFTS)} it, not {self.shift!r}"
+            )
 
 
 @dataclass(frozen=True)
@@ -56,27 +83,64 @@ class Read:
         return [piece.id for piece in self.pieces]
 
 
-@torch.inference_mode()
 def align_batch(
-    model: EncoderDecoder, pairs: Sequence[tuple[Read, Read]], layer: int | None = None
+    model: EncoderDecoder,
+    pairs: Sequence[tuple[Read, Read]],
+    layer: int | None = None,
+    extraction: Extraction | None = None,
 ) -> list[Alignment]:
     """The alignment of each pair; ``layer`` is the one the model aligns by, unless given."""
-    site = _site(model, layer)
+    return align_in_ways(model, pairs, [extraction or Extraction(layer)])[0]
+
+
+@torch.inference_mode()
+def align_in_ways(
+    model: EncoderDecoder,
+    pairs: Sequence[tuple[Read, Read]],
+    extractions: Sequence[Extraction],
+) -> list[list[Alignment]]:
+    """For each of several extractions the alignments of all pairs, which are read once."""
+    sites = [_site(model, one.layer) for one in extractions]
+    probes = {site.probe for site in sites}
+    for site, one in zip(sites, extractions, strict=True):
+        probes |= {value_probe(model, site)} if one.norms else set()
     ids = [(source.ids, target.ids) for source, target in pairs]
     device = next(model.parameters()).device
     batch = collate(MemoryCorpus(ids), range(len(ids))).to(device)
-    with record(model, site.probe) as recording:
+    with record(model, *sorted(probes)) as recording:
         model.hidden(batch.source, batch.target[:, :-1])
-    weights = at(recording, site).mean(1).double().cpu()
-    return [
-        Alignment(
-            source.words,
-            target.words,
-            _by_words(weights[row], source, target),
-            site.layer,
+    found = []
+    for site, one in zip(sites, extractions, strict=True):
+        weights = _weights(model, site, one, recording)
+        found.append(
+            [
+                Alignment(
+                    source.words,
+                    target.words,
+                    _by_words(weights[row], source, target),
+                    site.layer,
+                )
+                for row, (source, target) in enumerate(pairs)
+            ]
         )
-        for row, (source, target) in enumerate(pairs)
-    ]
+    return found
+
+
+def _weights(
+    model: EncoderDecoder, site: Site, extraction: Extraction, recording: Recording
+) -> Float[Tensor, "B T S"]:
+    """The rows of the target's words, whichever step is theirs."""
+    weights = value_norms(model, site, recording) if extraction.norms else at(recording, site)
+    if extraction.heads:
+        known = n_heads(model, site)
+        if not all(0 <= head < known for head in extraction.heads):
+            raise UsageError(
+                f"{site.name} has heads 0 to {known - 1}: "
+                f"{', '.join(str(head) for head in extraction.heads)} are not all among them"
+            )
+        weights = weights[:, list(extraction.heads)]
+    mean = weights.mean(1).double().cpu()
+    return mean[:, 1:] if extraction.shift == "reading" else mean
 
 
 def _site(model: EncoderDecoder, layer: int | None) -> Site:

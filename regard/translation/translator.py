@@ -14,7 +14,7 @@ from regard.models import EncoderDecoder
 from regard.special import EOS, UNKNOWN
 from regard.text import Tokenizer
 from regard.text.words import split
-from regard.translation.alignment import Alignment, Read, align_batch
+from regard.translation.alignment import Alignment, Extraction, Read, align_batch
 from regard.translation.request import Request, spellings
 from regard.translation.scoring import Scored, token_log_probabilities, windows
 
@@ -167,12 +167,21 @@ class Translator:
             for (_, tokens), values in zip(pairs, found, strict=True)
         ]
 
-    def align(self, source: str, target: str, layer: int | None = None) -> Alignment:
+    def align(
+        self,
+        source: str,
+        target: str,
+        layer: int | None = None,
+        extraction: Extraction | None = None,
+    ) -> Alignment:
         """Which source word each target word looked at, by the first model."""
-        return next(self.align_many([(source, target)], layer))
+        return next(self.align_many([(source, target)], layer, extraction))
 
     def align_many(
-        self, pairs: Iterable[tuple[str, str]], layer: int | None = None
+        self,
+        pairs: Iterable[tuple[str, str]],
+        layer: int | None = None,
+        extraction: Extraction | None = None,
     ) -> Iterator[Alignment]:
         """The alignment of each pair, in order."""
         model = self.loaded[0].translator
@@ -181,7 +190,7 @@ class Translator:
                 (self._read(self.source_tokenizer, s), self._read(self.target_tokenizer, t))
                 for s, t in window
             ]
-            yield from align_batch(model, read, layer)
+            yield from align_batch(model, read, layer, extraction)
 
     def _asked(self, given: str | Request) -> _Asked | None:
         """What the search is asked; nothing where there is no token."""

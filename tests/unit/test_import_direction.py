@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "complexity": ("errors", "shapes", "kernels", "attention", "models"),
     "decoding": (*BOTTOM, "kernels", "models.interface"),  # any search serves any model
     "inspection": (*BOTTOM, "attention"),  # its probes; any model that has them
-    "checkpoint": (*BOTTOM, "models", "text"),
+    "checkpoint": (*BOTTOM, "attention", "models", "text"),
     # A run validates by decoding and scoring, and saves as it goes (docs/decisions/001).
     "training": (
         *BOTTOM,
@@ -40,7 +40,13 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *BOTTOM,
         *("data", "text", "checkpoint", "decoding", "models", "attention", "inspection"),
     ),
-    "serving": (*BOTTOM, "translation", "decoding", "inspection", "checkpoint"),
+    # One text: written on, with words taken out, as vectors.
+    "language": (
+        *BOTTOM,
+        *("data", "text", "checkpoint", "decoding", "models", "attention", "inspection"),
+    ),
+    # It wraps models so that a search over them can be heard, and broken off (docs/decisions/014).
+    "serving": (*BOTTOM, "translation", "decoding", "inspection", "checkpoint", "models"),
     "cli": ("*",),
     "__init__": ("translation",),  # regard.trace, and only when it is asked for
     "__main__": ("cli",),

@@ -23,7 +23,7 @@ def grid(table: Table, width: int) -> list[Text]:
     rows = _rows_shown(table)
     labels = [fit(table.rows[i], MAX_LABEL) if i is not None else DOTS for i in rows]
     label_width = max(map(cell_len, labels))
-    written = written_cells(table)
+    written = written_cells(table, rows)
     columns, widths = _columns_shown(table, written, rows, width - label_width - 2)
     lines = [_name(table, len(columns) < len(table.columns), width)]
     header = Text(" " * (label_width + 1))
@@ -56,10 +56,11 @@ def grid(table: Table, width: int) -> list[Text]:
 
 def word_lines(table: Table, width: int) -> list[Text]:
     """The lines of a table of words; the last column is broken where it must be."""
-    rows = [
-        (table.name, *table.columns),
-        *zip(table.rows, *zip(*table.cells, strict=True), strict=True),
-    ]
+    kept = _rows_shown(table)
+    rows: list[tuple[Cell, ...]] = [(table.name, *table.columns)]
+    for i in kept:
+        left_out = (DOTS,) * (len(table.columns) + 1)
+        rows.append(left_out if i is None else (table.rows[i], *table.cells[i]))
     shown = [[fit(str(cell), width) for cell in row] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(*shown, strict=True)]
     while len(widths) > 2 and sum(widths[:-1]) + GAP * len(widths) + MIN_LAST > width:
@@ -68,7 +69,8 @@ def word_lines(table: Table, width: int) -> list[Text]:
     last = max(MIN_LAST, width - sum(widths[:-1]) - GAP * (len(widths) - 1))
     lines = []
     for i, row in enumerate(shown):
-        style = DIM if i == 0 else POINTED if i - 1 == table.focus else Style.null()
+        is_pointed = i > 0 and kept[i - 1] is not None and kept[i - 1] == table.focus
+        style = DIM if i == 0 else POINTED if is_pointed else Style.null()
         start = (" " * GAP).join(
             set_cell_size(cell, size) for cell, size in zip(row[:-1], widths, strict=False)
         )
@@ -91,8 +93,12 @@ def _broken(text: str, width: int) -> list[str]:
     return [fit(line, width) for line in lines]
 
 
-def written_cells(table: Table) -> list[list[str]]:
-    """Every number as it is printed: whole tables whole, tiny numbers with their power of ten."""
+def written_cells(table: Table, rows: list[int | None] | None = None) -> list[list[str]]:
+    """Numbers as they are printed: whole tables whole, tiny numbers with their power of ten.
+
+    Of rows that are not shown nothing is written, for there may be hundreds.
+    """
+    shown = set(range(len(table.rows)) if rows is None else rows)
     numbers = [c for row in table.cells for c in row if not isinstance(c, str) and math.isfinite(c)]
     largest = max(map(abs, numbers), default=0.0)
     if all(float(number).is_integer() for number in numbers):
@@ -101,7 +107,10 @@ def written_cells(table: Table) -> list[list[str]]:
         form = ".0e"
     else:
         form = f".{table.decimals}f"
-    return [[_written(cell, form) for cell in row] for row in table.cells]
+    return [
+        [_written(cell, form) for cell in row] if i in shown else []
+        for i, row in enumerate(table.cells)
+    ]
 
 
 def fit(text: str, width: int) -> str:

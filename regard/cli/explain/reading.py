@@ -1,20 +1,23 @@
 """Reading a sentence with a model: which word is meant, which model reads, what it records."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regard.errors import RecipeError, TextError, UsageError
-from regard.text import EOS, NAMES, UNKNOWN
+from regard.special import BOS, EOS, NAMES, UNKNOWN
 from regard.text.words import Words, split
 
 if TYPE_CHECKING:
     from regard.inspection.explanation import Explanation
     from regard.models import EncoderDecoder
+    from regard.shapes import Int, Tensor
     from regard.text import Tokenizer
 
 MAX_WORDS, MAX_LETTERS = 512, 100
 MAX_WIDTH, MAX_HEADS, MAX_LAYERS = 1024, 64, 24
+FRESH_STEPS = 12
 PRONOUNS = ("it", "它")
 
 
@@ -24,8 +27,10 @@ class Reader:
 
     model: "EncoderDecoder"
     tokenizer: "Tokenizer"
+    target_tokenizer: "Tokenizer"
     is_pre_norm: bool
     about: str
+    longest: int | None = None  # translation, in tokens; None: as searches have it
 
 
 def words_of(text: str) -> list[str]:
@@ -108,7 +113,8 @@ def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, s
         f"seed {seed}): every step is real, but what the weights single out means nothing yet."
     )
     assert isinstance(model, EncoderDecoder)
-    return Reader(model, tokenizer, section.norm == "pre", about)
+    # A model that has learned nothing seldom ends by itself.
+    return Reader(model, tokenizer, tokenizer, section.norm == "pre", about, FRESH_STEPS)
 
 
 def saved_reader(folder: Path) -> Reader:
@@ -131,19 +137,21 @@ def saved_reader(folder: Path) -> Reader:
     return Reader(
         loaded.translator,
         loaded.source_tokenizer,
+        loaded.target_tokenizer,
         section.norm == "pre",
         f"The model {name} in {folder}.",
+        section.n_places,
     )
 
 
 def explain(
-    reader: Reader, text: str, words: list[str], place: int, *, layer: int, head: int
+    reader: Reader, text: str, words: list[str], place: int, *, layer: int, head: int, step: int
 ) -> "Explanation":
-    """Let the model read the sentence, record its encoder, and explain what was heard."""
+    """Let the model translate the sentence, record all of it, and explain what was heard."""
     import torch
 
     from regard.inspection import record
-    from regard.inspection.explanation import explain_sentence
+    from regard.inspection.explanation import Written, explain_decoding, explain_sentence
 
     pieces = reader.tokenizer.pieces(text)
     of_word = [i for i, piece in enumerate(pieces) if piece.word == place]
@@ -156,12 +164,15 @@ def explain(
     tokens = [*(text[piece.start : piece.end] or piece.text for piece in pieces), NAMES[EOS]]
     n_unknown = len({piece.word for piece in pieces if piece.id == UNKNOWN})
     model = reader.model.eval()
-    with torch.no_grad(), record(model, "encoder.*") as heard:
-        model.start(ids)
+    written_ids = _translate(reader, ids)
+    with torch.no_grad(), record(model, "encoder.*", "decoder.*", "logits") as heard:
+        hidden = model.hidden(ids, torch.tensor([[BOS, *written_ids[:-1]]]))
+        model.logits(model.output(hidden))
+    written = Written(written_ids, hidden[0], partial(_printed, reader.target_tokenizer))
     about = " ".join(
         [reader.about, *_remarks(words, place, [tokens[i] for i in of_word], n_unknown)]
     )
-    return explain_sentence(
+    explanation = explain_sentence(
         heard,
         tokens,
         layer=layer,
@@ -170,6 +181,29 @@ def explain(
         is_pre_norm=reader.is_pre_norm,
         about=about,
     )
+    decoding = explain_decoding(
+        heard,
+        tuple(tokens),
+        written,
+        step=step,
+        layer=layer,
+        head=head,
+        is_pre_norm=reader.is_pre_norm,
+    )
+    return replace(explanation, steps=(*explanation.steps, *decoding))
+
+
+def _translate(reader: Reader, ids: "Int[Tensor, '1 S']") -> tuple[int, ...]:
+    """Always the most probable token next, so that every step ends with an arg-max."""
+    from regard.decoding import Limits, Search, greedy
+
+    limits = Limits() if reader.longest is None else Limits(most=reader.longest)
+    (found,) = greedy(reader.model, ids, Search(width=1, limits=limits))
+    return (*found.tokens, EOS)
+
+
+def _printed(tokenizer: "Tokenizer", token: int) -> str:
+    return tokenizer.token(token).replace("▁", " ").strip() or "␣"
 
 
 def _remarks(words: list[str], place: int, pieces: list[str], n_unknown: int) -> list[str]:

@@ -1,6 +1,5 @@
 """An explanation on the screen: colours in a terminal, plain text in a pipe, or JSON."""
 
-import io
 import json
 import sys
 
@@ -8,6 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from regard.cli.console import clean, open_console
 from regard.cli.explain.grids import grid, word_lines
 from regard.inspection.explanation import Explanation, Step
 
@@ -22,10 +22,10 @@ def show(explanation: Explanation, *, as_json: bool) -> None:
         written = json.dumps(explanation.to_json(), ensure_ascii=not is_unicode, allow_nan=False)
         print(written)  # noqa: T201
         return
-    console = _console()
+    console = open_console()
     console.print()
-    _prose(console, Text(_clean(explanation.title), "bold"), 0)
-    _prose(console, Text(_clean(explanation.lead)), 0)
+    _prose(console, Text(clean(explanation.title), "bold"), 0)
+    _prose(console, Text(clean(explanation.lead)), 0)
     for number, step in enumerate(explanation.steps, start=1):
         _show_step(console, number, step)
     console.print()
@@ -33,28 +33,17 @@ def show(explanation: Explanation, *, as_json: bool) -> None:
 
 def say(sentence: str) -> None:
     """Print one sentence."""
-    _console().print(Text(_clean(sentence)), soft_wrap=True)
-
-
-def _console() -> Console:
-    if isinstance(sys.stdout, io.TextIOWrapper) and not _can_write_signs(sys.stdout):
-        # A terminal without Unicode shows a question mark where it lacks a sign; it does not fail.
-        sys.stdout.reconfigure(errors="replace")
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-
-
-def _can_write_signs(stream: io.TextIOWrapper) -> bool:
-    return stream.encoding.lower().startswith("utf")
+    open_console().print(Text(clean(sentence)), soft_wrap=True)
 
 
 def _show_step(console: Console, number: int, step: Step) -> None:
     console.print()
     _prose(
-        console, Text.assemble((f"{number:>2} ", "bold #d9682c"), (_clean(step.title), "bold")), 0
+        console, Text.assemble((f"{number:>2} ", "bold #d9682c"), (clean(step.title), "bold")), 0
     )
     for formula in _formulas(step.formula, console.width - INDENT):
-        _prose(console, Text(_clean(formula), "italic cyan"), INDENT)
-    _prose(console, Text(_clean(step.prose)), INDENT)
+        _prose(console, Text(clean(formula), "italic cyan"), INDENT)
+    _prose(console, Text(clean(step.prose)), INDENT)
     room = console.width - INDENT
     waiting: list[list[Text]] = []
     for table in step.tables:
@@ -105,8 +94,3 @@ def _set_beside(console: Console, blocks: list[list[Text]]) -> None:
 
 def _width(blocks: list[list[Text]]) -> int:
     return sum(block[0].cell_len for block in blocks) + GAP * (len(blocks) - 1)
-
-
-def _clean(text: str) -> str:
-    """The text without signs that would move the cursor."""
-    return "".join(c if c.isprintable() else "�" for c in text)

@@ -126,6 +126,7 @@ def sentence(
     ] = None,
     layer: Annotated[int, typer.Option(help="Which layer, from 0.")] = 0,
     head: Annotated[int, typer.Option(help="Which head, from 0.")] = 0,
+    step: Annotated[int, typer.Option(help="Which step of the decoder, from 0.")] = 0,
     model: Annotated[
         Path | None, typer.Option(help="A model folder.", show_default="a fresh, untrained model")
     ] = None,
@@ -141,12 +142,19 @@ def sentence(
     seed: Annotated[
         int | None, typer.Option(help="Seed of a fresh model.", show_default="0")
     ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Draw all steps into a file: .svg, .png, .pdf or .html."),
+    ] = None,
     json: JSON = False,
 ) -> None:
-    """Your sentence through one head, embedding to output."""
+    """Your sentence through one head of encoder and decoder, embedding to arg-max."""
     from regard.cli.explain import reading
-    from regard.cli.explain.showing import show
+    from regard.cli.explain.showing import say, show
+    from regard.inspection.scene import checked_place
 
+    if save is not None:
+        checked_place(save)
     words = reading.words_of(text)
     place = reading.find_word(words, word)
     fresh = {"--width": width, "--heads": heads, "--layers": layers, "--seed": seed}
@@ -165,7 +173,15 @@ def sentence(
                     f"{name} is for a fresh model; the one in {model} has its own: leave it out"
                 )
         reader = reading.saved_reader(model)
-    show(reading.explain(reader, text, words, place, layer=layer, head=head), as_json=json)
+    explanation = reading.explain(reader, text, words, place, layer=layer, head=head, step=step)
+    if save is not None:
+        from regard.inspection.scene import save as save_scene
+        from regard.inspection.scene.explained import explained
+
+        save_scene(explained(explanation), save)
+    show(explanation, as_json=json)
+    if save is not None and not json:
+        say(f"The picture is in {save}.")
 
 
 def checked_seed(seed: int) -> int:

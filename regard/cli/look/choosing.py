@@ -4,28 +4,45 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from regard.cli.explain.reading import shortened
 from regard.errors import TextError, UsageError
 from regard.inspection.scene.view import View
 from regard.inspection.trace import KINDS, Trace
 from regard.special import UNKNOWN
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from regard.inspection.heads import Head
     from regard.inspection.trace import Table
+    from regard.translation.ablating import Ablation
 
+MOST_LISTED = 20
 _OF_ROWS = ("matrix", "lines")  # the forms in which one word can be looked from
-_SOURCE_OR_TARGET = {"encoder": "cross", "cross": "encoder", "decoder": "encoder"}
+_OTHER_SIDE = {"encoder": "cross", "cross": "encoder", "decoder": "encoder"}
 
 
-def find_trace(model: Path, sentence: str | None, target: str | None) -> Trace:
-    """The trace that a file holds, or of the sentence that the model translates."""
+def find_trace(
+    model: Path,
+    sentence: str | None,
+    target: str | None = None,
+    *,
+    without: str | None = None,
+    kind: str | None = None,
+) -> tuple[Trace, "Ablation | None"]:
+    """The trace that a file holds, or of the sentence that the model translates.
+
+    ``without`` names heads to switch off meanwhile; short names are of that ``kind``.
+    """
     if model.is_file():
-        for name, given in (("a sentence", sentence), ("--target", target)):
-            if given is not None:
+        given = {"a sentence": sentence, "--target": target, "--ablate": without}
+        for name, value in given.items():
+            if value is not None:
                 raise UsageError(
-                    f"{model} is a saved trace, whose sentences are fixed: leave out {name}, or "
-                    "give a model folder"
+                    f"{model} is a saved trace, in which nothing can be changed: leave out {name}, "
+                    "or give a model folder"
                 )
-        return Trace.open(model)
+        return Trace.open(model), None
     if sentence is None:
         raise UsageError(
             f'there is no sentence to look at: regard look {model} "a sentence to translate"'
@@ -36,7 +53,44 @@ def find_trace(model: Path, sentence: str | None, target: str | None) -> Trace:
         raise UsageError("--target is empty: give a translation, or leave it out")
     from regard.translation.tracing import trace
 
-    return trace(model, sentence, target)
+    if without is None:
+        return trace(model, sentence, target), None
+    return _ablated(model, sentence, target, without, kind)
+
+
+def _ablated(
+    model: Path, sentence: str, target: str | None, without: str, kind: str | None
+) -> tuple[Trace, "Ablation"]:
+    from regard.inspection.ablation import ablated
+    from regard.translation import Translator
+    from regard.translation.ablating import ablate
+    from regard.translation.tracing import trace
+
+    translator = Translator.open(model)
+    ablation = ablate(translator, sentence, without, kind=kind or "cross", target=target)
+    with ablated(translator.models[0], ablation.heads):
+        found = trace(translator, sentence, target)
+    # Whoever opens the picture later must not take it for the whole model's.
+    names = named_heads(found, ablation.heads)
+    origin = replace(found.provenance, model=f"{found.provenance.model} without {names}")
+    return replace(found, provenance=origin), ablation
+
+
+def named_heads(trace: Trace, heads: "Sequence[Head]") -> str:
+    """The names of heads; where all of a layer or of a kind are meant, its name alone."""
+    names: list[str] = []
+    for kind in KINDS:
+        whole: list[str] = []
+        others: list[str] = []
+        for layer in trace.layers(kind):
+            mine = [head.head for head in heads if (head.kind, head.layer) == (kind, layer)]
+            if len(set(mine)) == trace.site(kind, layer).n_heads:
+                whole.append(f"{kind}.{layer}")
+            else:
+                others += [f"{kind}.{layer}.{head}" for head in mine]
+        is_all = whole and len(whole) == len(trace.layers(kind))
+        names += [kind] if is_all else [*whole, *others]
+    return ", ".join(names)
 
 
 def _check_text(text: str) -> None:
@@ -87,6 +141,8 @@ class Choices:
             top_k=self.top,
             theme="dark" if self.is_dark else "light",
         )
+        if (self.site, self.layer, self.heads) != (None, None, None):
+            view.table(trace)  # or it says what there is to choose from
         if self.word is None:
             return view
         if view.form not in _OF_ROWS:
@@ -111,20 +167,22 @@ def _row(trace: Trace, view: View, asked: str) -> int | str:
         return wanted
     if wanted.isdecimal():
         return table.row(int(wanted))
-    try:
-        return table.row(wanted)
-    except UsageError as error:
-        raise UsageError(f"{error}{_elsewhere(trace, view, wanted)}") from None
+    said = " ".join(label.text for label in table.rows[:MOST_LISTED])
+    more = f" … ({len(table.rows)} words)" if len(table.rows) > MOST_LISTED else ""
+    raise UsageError(
+        f"the word {shortened(wanted)!r} is not among the rows of {view.site}: choose one of "
+        f"{said}{more}, or a row from 0 to {len(table.rows) - 1}{_elsewhere(trace, view, wanted)}"
+    )
 
 
 def _elsewhere(trace: Trace, view: View, wanted: str) -> str:
     """Where such a word could be looked from instead."""
-    other = _SOURCE_OR_TARGET[view.site]
+    other = _OTHER_SIDE[view.site]
     if not trace.layers(other):
         return ""
     rows = replace(view, site=other, layer=None, heads=None).table(trace).rows
     is_there = wanted.casefold() in (label.text.casefold() for label in rows)
-    return f"; --site {other} looks from there" if is_there else ""
+    return f" (--site {other} has such a row)" if is_there else ""
 
 
 def remarks(trace: Trace, view: View) -> list[str]:
@@ -136,9 +194,7 @@ def remarks(trace: Trace, view: View) -> list[str]:
         if token.id == UNKNOWN and token.word is not None
     }
     if unknown:
-        found.append(
-            f"the model does not know {', '.join(sorted(unknown))}: read as unknown"
-        )
+        found.append(f"the model does not know {', '.join(sorted(unknown))}: read as unknown")
     if trace.provenance.n_left_out:
         found.append(
             f"the last {trace.provenance.n_left_out:,} tokens were left out: the model reads no "

@@ -39,6 +39,13 @@ def look(
     word: Annotated[
         str | None, typer.Option(help="Look from this word alone, or from row N, from 0.")
     ] = None,
+    ablate: Annotated[
+        str | None,
+        typer.Option(
+            help="Switch heads off: 1.0,1.3 (layer.head, of --site), encoder.0.2, or a layer: "
+            "cross.1."
+        ),
+    ] = None,
     tokens: Annotated[
         bool, typer.Option("--tokens", help="Show the model's pieces, not words.")
     ] = False,
@@ -66,19 +73,18 @@ def look(
 
     places = [saving.checked(place) for place in save or []]
     heads = choosing.heads_of(head)
-    choices = choosing.Choices(
-        view, site, layer, heads, word, tokens, special, reading, top, dark
-    )
-    trace = choosing.find_trace(model, sentence, target)
+    choices = choosing.Choices(view, site, layer, heads, word, tokens, special, reading, top, dark)
+    trace, ablation = choosing.find_trace(model, sentence, target, without=ablate, kind=site)
     seen = choices.view(trace, "matrix")
+    note = "" if ablation is None else showing.said_of(ablation, trace)
     shown = None
     if not as_json and (view is None or view in showing.FORMS or not places):
-        shown = showing.Shown.of(trace, seen)
+        shown = showing.Shown.of(trace, seen, note)
     drawn = choices.view(trace, "lines")
     for place in places:
         saving.save(trace, drawn, place)
         typer.echo(f"saved {place}", err=True)
-    for remark in choosing.remarks(trace, seen):
+    for remark in [*choosing.remarks(trace, seen), *([note] if note and shown is None else [])]:
         typer.echo(f"regard: {remark}", err=True)
     if as_json:
         showing.write_json(trace)

@@ -15,7 +15,7 @@ from regard.inspection.trace import Label
 from regard.shapes import Float
 
 MAX_LABEL = 16
-WIDEST, NARROWEST = 9, 4  # of a cell, the space before its number included
+WIDEST, NARROWEST = 13, 4  # of a cell, the space after its number included
 HEADER_LINES = 3
 MAX_ROWS, MAX_BANDS = 100, 4
 NOTHING = "·"  # less than half a percent
@@ -67,11 +67,11 @@ def heat_map(
         for i, label in zip(shown, labels, strict=True):
             is_pointed = i == focus
             style = POINTED if is_pointed else DIM if rows[i].is_special else Style.null()
-            line = Text(f"{right(label, left)}{'▸' if is_pointed else ' '}", style)
+            line = Text.assemble((f"{right(label, left)}{'▸' if is_pointed else ' '}", style))
             for j in band:
                 weight = float(values[i, j])
                 marked = LARGEST if largest is not None and largest[i] == j else Style.null()
-                line.append(right(percent(weight), cell), shade(weight) + marked)
+                line.append(f"{right(percent(weight), cell - 1)} ", shade(weight) + marked)
             lines.append(line)
     return Drawn(
         lines,
@@ -84,11 +84,12 @@ def _cell(columns: Sequence[Label], room: int) -> int:
     """How wide cells are: as their words, or as narrow as must be to stand in one band."""
     words = max((cell_len(label.text) for label in columns), default=0)
     most = max(NARROWEST, min(WIDEST, words + 1))
-    for cell in range(most, NARROWEST - 1, -1):
-        if cell * len(columns) <= room:
-            return cell
-    # In several bands there is room enough to read.
-    return min(most, room)
+    for n_bands in (1, MAX_BANDS - 1, MAX_BANDS):
+        in_band = math.ceil(len(columns) / n_bands)
+        for cell in range(most, NARROWEST - 1, -1):
+            if cell * in_band <= room:
+                return cell
+    return NARROWEST
 
 
 def _header(columns: Sequence[Label], left: int, cell: int) -> list[Text]:
@@ -102,8 +103,8 @@ def _header(columns: Sequence[Label], left: int, cell: int) -> list[Text]:
             at = k - (height - len(parts))
             part = parts[at] if at >= 0 else ""
             # Broken words stand at the left of their column, whole ones over their numbers.
-            placed = right(part, cell) if len(parts) == 1 else f" {set_cell_size(part, cell - 1)}"
-            line.append(placed, DIM if label.is_special else Style.null())
+            placed = right(part, cell - 1) if len(parts) == 1 else set_cell_size(part, cell - 1)
+            line.append(f"{placed} ", DIM if label.is_special else Style.null())
         line.rstrip()
         lines.append(line)
     return lines

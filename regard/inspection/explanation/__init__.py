@@ -4,6 +4,7 @@ Nothing here prints or draws. An explanation is a value: titled steps, each with
 words and labelled tables of numbers that the library computed from the inputs alone.
 """
 
+from regard.inspection.explanation.decoding import Written, explain_decoding
 from regard.inspection.explanation.lecture import explain_lecture
 from regard.inspection.explanation.masks import explain_masks
 from regard.inspection.explanation.normalisation import explain_normalisation
@@ -18,6 +19,8 @@ __all__ = [
     "Look",
     "Step",
     "Table",
+    "Written",
+    "explain_decoding",
     "explain_lecture",
     "explain_masks",
     "explain_normalisation",

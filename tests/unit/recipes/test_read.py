@@ -214,7 +214,7 @@ def test_several_mistakes_are_counted() -> None:
             "sutskever",
             ["model.kind=rnn"],
             "model.kind = 'rnn' is not possible: give 'transformer', 'universal', 'sutskever', "
-            "'bahdanau', 'luong', 'ntm' or 'convolutional'",
+            "'bahdanau', 'luong', 'ntm', 'convolutional', 'gpt' or 'bert'",
         ),
         (
             "luong",
@@ -311,7 +311,8 @@ def test_presets_come_in_the_order_of_their_size() -> None:
     names = [recipe.name for recipe in presets()]
     sizes = [f"transformer-{size}" for size in ("tiny", "small", "base", "big")]
     family = ["universal", "sutskever", "bahdanau", "luong", "ntm", "convolutional"]
-    assert names == [*sizes, *family, "dates", "phrasebook"]
+    alone = ["gpt-tiny", "gpt-small", "bert-tiny", "bert-small"]
+    assert names == [*sizes, *family, *alone, "dates", "phrasebook"]
     assert sorted(names) == list(preset_names())
     assert all(recipe.purpose for recipe in presets())
 

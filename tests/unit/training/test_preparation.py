@@ -240,7 +240,7 @@ def test_training_goes_on_after_validating_longer_sentences() -> None:
     short = Validation(MemoryCorpus(pairs), [], WORDS)
     for packs in (True, False):
         model.packs_rows = packs
-        (_, batch), *_ = short._batches(model, len(pairs))
+        (_, batch), *_ = short._batches(torch.device("cpu"), len(pairs))
         translation(model.train(), batch, 0.1)[0].backward()  # type: ignore[no-untyped-call]
 
 

@@ -1,0 +1,180 @@
+"""What tells which noun "it" stands for: every head, several readings, against the phrasebook.
+
+    $ python benchmarks/antecedents.py --model runs/demo/en-fr/model --pair en-fr
+    $ python benchmarks/antecedents.py --model runs/demo/zh-en/model --pair zh-en
+
+In "The animal didn't cross the street because it was too tired" two nouns could be meant. A reading
+gives each a share; it is right where the antecedent's is greater. Antecedents that are subjects and
+those that are objects count alike, so that always choosing one of them is right in half the cases.
+The reading is chosen on every other sentence, beginning with the first, and measured on the rest;
+the same is done with a model of the same recipe that has learned nothing.
+
+Rows: "it" is the pronoun's own row in the encoder, "said" that of the word that says what it is
+("tired"), "predicting" and "reading" are the decoder's two steps of the pronoun in the true
+translation. With norms, weights count by the values they bring; a rollout follows all layers.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+from machine import facts, print_facts, print_table
+
+from regard.cli.demo import pronouns
+from regard.corpora import SEED, Example, open_corpus
+from regard.data import MemoryCorpus, collate
+from regard.inspection import record
+from regard.inspection.looking import by_words
+from regard.inspection.recording import at
+from regard.inspection.rollout import roll_out, roll_out_decoder
+from regard.inspection.value_norms import value_norms, value_probe
+from regard.models import EncoderDecoder, build
+from regard.shapes import Float, Tensor
+from regard.translation import Translator
+from regard.translation.scoring import windows
+from regard.translation.units import Units, read_units
+
+_TOGETHER = 32
+_N_SHOWN = 8
+Decided = tuple[bool, bool]  # whether it was right, whether the antecedent is the subject
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A sentence with a pronoun, and the places of the words that matter, as units."""
+
+    source: Units
+    target: Units
+    pronoun: int
+    said: int
+    antecedent: int
+    others: tuple[int, ...]
+    translated: int | None  # the pronoun in the translation, if it has one of its own
+    is_subject: bool
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--pair", default="en-fr")
+    parser.add_argument("--sentences", type=int, default=600)
+    parser.add_argument("--threads", type=int, default=1)
+    given = parser.parse_args()
+    torch.set_num_threads(given.threads)
+    print_facts(facts())
+    translator = Translator.open(given.model)
+    examples = open_corpus("phrasebook", given.pair).examples("test", SEED)
+    asked = list(islice(_asked(translator, examples), given.sentences))
+    print(f"\n{given.pair}: {len(asked)} sentences of the test split")
+    _show("trained", _decided(translator.models[0], asked))
+    torch.manual_seed(0)
+    n_tokens = len(translator.source_tokenizer), len(translator.target_tokenizer)
+    control = build(translator.loaded[0].recipe.model, *n_tokens)
+    control.freeze()
+    _show("the same recipe, random weights", _decided(control, asked))
+
+
+def _asked(translator: Translator, examples: Iterator[Example]) -> Iterator[Asked]:
+    for example in examples:
+        found, side, other = pronouns.rivals(example), example.source_side, example.target_side
+        if found is None or pronouns.ABOUT_IT not in example.tags or side is None or other is None:
+            continue
+        pronoun, antecedent, others = found
+        source = read_units(translator.source_tokenizer, example.source, side.words)
+        target = read_units(translator.target_tokenizer, example.target, other.words)
+        words = (pronoun, side.heads[pronoun], antecedent, *others)
+        places = [source.places[i] for i in words] if source.places else []
+        if not target.places or len(set(places)) < len(words):
+            continue
+        translated = target.places[other.antecedents[0][0]] if other.antecedents else None
+        is_subject = side.relations[antecedent] == "nsubj"
+        own = (places[0], places[1], places[2], tuple(places[3:]))
+        yield Asked(source, target, *own, translated, is_subject)
+
+
+def _decided(model: EncoderDecoder, asked: Sequence[Asked]) -> dict[str, list[Decided | None]]:
+    """For every reading, what it decided in each sentence; nothing where it does not apply."""
+    found: dict[str, list[Decided | None]] = {}
+    for window in windows(asked, _TOGETHER):
+        for row, one in enumerate(_rows(model, window)):
+            mine = window[row]
+            for name, weights in one.items():
+                right = bool(weights[mine.antecedent] > max(weights[o] for o in mine.others))
+                found.setdefault(name, []).append((right, mine.is_subject))
+    return found
+
+
+@torch.inference_mode()
+def _rows(model: EncoderDecoder, asked: Sequence[Asked]) -> Iterator[dict[str, Tensor]]:
+    """For each sentence and reading, how much each source word gets."""
+    ids = [(one.source.read.ids, one.target.read.ids) for one in asked]
+    batch = collate(MemoryCorpus(ids), range(len(ids)))
+    sites = model.sites
+    values = [value_probe(model, site) for site in sites]
+    with record(model, *(site.probe for site in sites), *values) as heard:
+        model.hidden(batch.source, batch.target[:, :-1])
+    weights = {site: at(heard, site) for site in sites}
+    tables: dict[str, Tensor] = {}
+    for site in sites:
+        if site.kind != "decoder":
+            for name, table in (("", weights[site]), (", norms", value_norms(model, site, heard))):
+                tables[f"{site.name}, mean{name}"] = table.mean(1)
+                for head in range(table.shape[1]):
+                    tables[f"{site.name}, head {head}{name}"] = table[:, head]
+    own, written, cross = (
+        [weights[site] for site in sites if site.kind == kind]
+        for kind in ("encoder", "decoder", "cross")
+    )
+    rolled = roll_out(own)[-1]
+    tables["encoder rollout"] = rolled
+    tables["cross rollout"] = roll_out_decoder(written, cross, rolled)[-1][0]
+    for row, one in enumerate(asked):
+        yield dict(_of_sentence(one, {name: table[row] for name, table in tables.items()}))
+
+
+def _of_sentence(
+    one: Asked, tables: dict[str, Float[Tensor, "Q K"]]
+) -> Iterator[tuple[str, Float[Tensor, "W"]]]:
+    source = [piece.word for piece in one.source.read.pieces]
+    target = [piece.word for piece in one.target.read.pieces]
+    keys = [*source, len(one.source.read.words)]  # and <EOS>
+    for name, table in tables.items():
+        if name.startswith("encoder"):
+            words = by_words(table[: len(keys), : len(keys)], keys, keys)
+            yield f"{name}: it", words[one.pronoun]
+            yield f"{name}: said", words[one.said]
+        elif one.translated is not None:
+            for step, first in (("predicting", 0), ("reading", 1)):
+                rows = table[first : first + len(target), : len(keys)]
+                yield f"{name}: {step}", by_words(rows, target, keys)[one.translated]
+
+
+def _show(title: str, decided: dict[str, list[Decided | None]]) -> None:
+    order = sorted(decided, key=lambda name: -_share(decided[name][::2]))
+    encoder = [name for name in order if name.startswith("encoder.") and name.endswith(": it")]
+    usual = [name for name in encoder if "head" in name and "norms" not in name]
+    rows = [
+        (name, f"{_share(decided[name][::2]):.1f}", f"{_share(decided[name][1::2]):.1f}")
+        for name in dict.fromkeys([*order[:_N_SHOWN], *encoder[:2], *usual[:2]])
+    ]
+    print(f"\n{title}: right in %, by chance 50; {len(decided)} readings")
+    print_table(["reading", "chosen half", "other half"], rows)
+
+
+def _share(decided: Sequence[Decided | None]) -> float:
+    """In percent, subjects and objects alike."""
+    kinds = [
+        [right for right, is_subject in filter(None, decided) if is_subject is kind]
+        for kind in (True, False)
+    ]
+    shares = [sum(kind) / len(kind) for kind in kinds if kind]
+    return 100 * sum(shares) / max(1, len(shares))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""Which formats are read and written, and by whom; a folder is written whole or not at all."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from regard.checkpoint.folder import LoadedModel, load, save
+from regard.checkpoint.foreign import ctranslate2_model, marian_reading, marian_writing
+from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
+from regard.checkpoint.foreign.imported import Imported
+from regard.checkpoint.replacing import replacing_folder
+from regard.checkpoint.weights import put_into
+from regard.errors import ModelFolderError, UsageError
+from regard.models import build
+
+Reader = Callable[[HuggingFaceFolder], Imported]
+Writer = Callable[[LoadedModel, Path], None]
+
+# By the model_type of config.json.
+READERS: dict[str, Reader] = {"marian": marian_reading.read, "pegasus": marian_reading.read}
+
+# By the name of the format, then by model.kind of the recipe.
+WRITERS: dict[str, dict[str, Writer]] = {
+    "huggingface": {"transformer": marian_writing.write},
+    "ctranslate2": {"transformer": ctranslate2_model.write},
+}
+FORMATS = tuple(WRITERS)
+
+
+def import_model(path: str | Path, out: str | Path) -> LoadedModel:
+    """Read a Hugging Face folder into a new model folder of ours."""
+    _require_new(Path(out))
+    folder = HuggingFaceFolder.open(path)
+    kind = folder.config.get("model_type")
+    reader = READERS.get(str(kind))
+    if reader is None:
+        raise ModelFolderError(
+            f"{folder.path} holds a model of type {kind!r}, which Regard cannot read: it reads "
+            f"{_listed(READERS)}"
+        )
+    found = reader(folder)
+    tokenizers = found.source_tokenizer, found.target_tokenizer
+    with torch.random.fork_rng(devices=[]):
+        model = build(found.recipe.model, *map(len, tokenizers))
+    put_into(model, found.weights, folder.path)
+    with replacing_folder(Path(out)) as filling:
+        save(filling, model, found.recipe, *tokenizers)
+    return load(out)
+
+
+def export_model(model: str | Path | LoadedModel, to: str, out: str | Path) -> Path:
+    """Write a model folder of ours as a new folder of another format."""
+    if to not in WRITERS:
+        raise UsageError(f"there is no format {to!r} to write: choose {_listed(WRITERS)}")
+    _require_new(Path(out))
+    loaded = model if isinstance(model, LoadedModel) else load(model)
+    kind = loaded.recipe.model.kind
+    writer = WRITERS[to].get(kind)
+    if writer is None:
+        raise UsageError(
+            f"{loaded.path} holds a model of kind {kind}, which {to} has no place for: models of "
+            f"kind {_listed(WRITERS[to])} can be written"
+        )
+    with replacing_folder(Path(out)) as filling:
+        writer(loaded, filling)
+    return Path(out)
+
+
+def _require_new(out: Path) -> None:
+    if out.exists() and (out.is_file() or any(out.iterdir())):
+        raise UsageError(f"{out} is there already: choose a folder that is new or empty")
+
+
+def _listed(names: dict[str, Reader] | dict[str, Writer] | dict[str, dict[str, Writer]]) -> str:
+    return " or ".join(filter(None, (", ".join([*names][:-1]), [*names][-1])))

@@ -1,0 +1,83 @@
+"""A model as another engine reads it, made once and kept in the model's own folder.
+
+MODEL/engines/ctranslate2-int8/   its files, and SOURCE: what it was made of
+"""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from regard.checkpoint.folder import RECIPE, LoadedModel
+from regard.checkpoint.foreign import ctranslate2_model
+from regard.checkpoint.foreign.exchange import WRITERS
+from regard.checkpoint.replacing import clean, replacing_folder
+from regard.checkpoint.weights import WEIGHTS
+from regard.errors import ModelFolderError, UsageError
+
+COMPUTE = ("float32", "int8")
+PLACE, SOURCE = "engines", "SOURCE"
+_VERSION = 1  # raised when the same model is written differently
+
+
+@contextmanager
+def kept_beside(loaded: LoadedModel, compute: str) -> Iterator[Path]:
+    """The folder that CTranslate2 opens; made if there is none, or if the model has changed.
+
+    Where the model's folder may not be written to, a temporary one serves while it is needed.
+    """
+    if compute not in COMPUTE:
+        raise UsageError(f"CTranslate2 does not compute in {compute!r}: choose {_or(COMPUTE)}")
+    kind = loaded.recipe.model.kind
+    if kind not in WRITERS["ctranslate2"]:
+        raise UsageError(
+            f"{loaded.path} holds a model of kind {kind}, which CTranslate2 does not run: "
+            "translate without --engine"
+        )
+    ctranslate2_model.ctranslate2()
+    path = loaded.path / PLACE / f"ctranslate2-{compute}"
+    source = f"{_VERSION} {compute} {_fingerprint(loaded)}\n"
+    if not _is_of(path, source):
+        try:
+            (loaded.path / PLACE).mkdir(exist_ok=True)
+            clean(loaded.path / PLACE)
+            with replacing_folder(path) as filling:
+                _fill(loaded, filling, compute, source)
+        except (OSError, ModelFolderError):
+            temporary = Path(tempfile.mkdtemp(prefix="regard-"))
+            try:
+                _fill(loaded, temporary, compute, source)
+                yield temporary
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
+            return
+    yield path
+
+
+def _fill(loaded: LoadedModel, folder: Path, compute: str, source: str) -> None:
+    ctranslate2_model.write(loaded, folder, compute)
+    (folder / SOURCE).write_text(source, encoding="utf-8")
+
+
+def _is_of(path: Path, source: str) -> bool:
+    try:
+        return (path / SOURCE).read_text(encoding="utf-8") == source
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _fingerprint(loaded: LoadedModel) -> str:
+    """Changes when the weights, the recipe or a tokenizer change."""
+    digest = hashlib.sha256()
+    for name in (WEIGHTS, RECIPE):
+        with (loaded.path / name).open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    for tokenizer in (loaded.source_tokenizer, loaded.target_tokenizer):
+        digest.update(tokenizer.fingerprint.encode())
+    return digest.hexdigest()
+
+
+def _or(names: tuple[str, ...]) -> str:
+    return " or ".join(names)

@@ -1,0 +1,59 @@
+"""`regard embed`: sentences as vectors, and how alike two of them are."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli import searching
+
+
+def embed(
+    model: searching.Model,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Text, a sentence a line; standard input if none.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A .npy file for the vectors, a row a sentence.")
+    ] = None,
+    similarity: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="SENTENCE SENTENCE", help="Print how alike two sentences are."),
+    ] = None,
+    threads: searching.Threads = None,
+    device: searching.Device = "auto",
+) -> None:
+    """Turn sentences into vectors, the means of their words': JSON lines, or --out FILE.npy."""
+    import numpy as np
+    import torch
+
+    from regard.cli.arriving import lines_of_files
+    from regard.cli.training_session import choose_device
+    from regard.errors import UsageError
+    from regard.language import Finder
+
+    if out is not None and out.suffix != ".npy":
+        raise UsageError(f"--out {out}: vectors are written as .npy; choose such a name")
+    if threads is not None:
+        torch.set_num_threads(threads)
+    finder = Finder.open(model, device=choose_device(device))
+    if similarity:
+        typer.echo(f"{finder.similarity(*similarity):.4f}")
+        return
+    if files:
+        lines = [line for burst in lines_of_files(files) for line in burst]
+    else:
+        lines = sys.stdin.read().splitlines()
+    vectors = finder.embed(lines)
+    if out is not None:
+        table = np.stack([one.float().cpu().numpy() for one in vectors]) if lines else None
+        if table is None:
+            raise UsageError("there are no sentences: give a file, or lines on standard input")
+        np.save(out, table)
+        return
+    searching.write_utf8()
+    for line, vector in zip(lines, vectors, strict=True):
+        row = {"text": line, "embedding": [round(one, 6) for one in vector.tolist()]}
+        typer.echo(json.dumps(row, ensure_ascii=False))

@@ -1,0 +1,121 @@
+"""`regard generate`: a language model goes on from an opening, word by word as it comes."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regard.cli import searching
+
+if TYPE_CHECKING:
+    from regard.language import Looks, Writer
+
+
+def generate(
+    model: searching.Model,
+    prompt: Annotated[
+        str | None, typer.Argument(help="How the text begins; standard input if not given.")
+    ] = None,
+    max_tokens: Annotated[int, typer.Option(min=1, help="The most tokens to write.")] = 200,
+    temperature: Annotated[float, typer.Option(help="Below 1: less surprising.")] = 0.8,
+    top_k: Annotated[int, typer.Option(min=0, help="Among the K most probable; 0: all.")] = 0,
+    top_p: Annotated[float, typer.Option(help="Among the fewest that reach this share.")] = 1.0,
+    seed: Annotated[int, typer.Option(help="Another seed gives another story.")] = 1,
+    greedy: Annotated[
+        bool, typer.Option("--greedy", help="Always the most probable, nothing by chance.")
+    ] = False,
+    stop: Annotated[
+        list[str] | None, typer.Option(help="End before these words; repeatable.")
+    ] = None,
+    only_new: Annotated[
+        bool, typer.Option("--only-new", help="Do not repeat the prompt before what follows.")
+    ] = False,
+    show_attention: Annotated[
+        bool,
+        typer.Option(
+            "--show-attention", help="Then say what each new word looked at, on standard error."
+        ),
+    ] = False,
+    layer: Annotated[
+        int | None, typer.Option(min=0, help="Whose attention is shown; the last.")
+    ] = None,
+    head: Annotated[
+        int | None, typer.Option(min=0, help="Of one head; the mean of all if not given.")
+    ] = None,
+    threads: searching.Threads = None,
+    device: searching.Device = "auto",
+) -> None:
+    """Write on from an opening with a language model, to standard output and nothing else."""
+    import torch
+
+    from regard.cli.training_session import choose_device
+    from regard.decoding import Sampling
+    from regard.errors import UsageError
+    from regard.language import Looks, Writer
+
+    if not show_attention and (layer is not None or head is not None):
+        raise UsageError("--layer and --head say whose attention is shown: add --show-attention")
+    if any(not one for one in stop or []):
+        raise UsageError("--stop '' would end before the first word: give some characters")
+    sampling = None if greedy else Sampling(temperature, top_k, top_p, seed)
+    if threads is not None:
+        torch.set_num_threads(threads)
+    writer = Writer.open(model, device=choose_device(device))
+    text = sys.stdin.read().removesuffix("\n") if prompt is None else prompt
+    if unknown := writer.unknown(text):
+        shown = " ".join(unknown[:10])
+        _tell(f"the model has never seen {shown}: it reads them as unknown")
+    looks = Looks(layer, head) if show_attention else None
+    searching.write_utf8()
+    if not only_new:
+        _give(text)
+    try:
+        _write(writer, text, sampling, max_tokens, stop or [], looks)
+    finally:
+        _give("\n")
+    if looks is not None:
+        _show(looks, writer)
+
+
+def _write(
+    writer: "Writer",
+    prompt: str,
+    sampling: object,
+    most: int,
+    stops: list[str],
+    looks: "Looks | None",
+) -> None:
+    from regard.decoding import Sampling, Slid
+
+    assert sampling is None or isinstance(sampling, Sampling)
+    is_told = False
+    for piece in writer.write(prompt, sampling, most=most, stops=stops, looks=looks):
+        if isinstance(piece, Slid):
+            if not is_told:
+                _tell(
+                    f"the text has {piece.of:,} tokens, and the model sees {writer.model.context}: "
+                    f"it goes on from the last {piece.n_seen}, and so whenever they are full"
+                )
+            is_told = True
+        else:
+            _give(piece)
+
+
+def _give(text: str) -> None:
+    """To the reader at once."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _tell(sentence: str) -> None:
+    typer.echo(f"regard: {sentence}", err=True)
+
+
+def _show(looks: "Looks", writer: "Writer") -> None:
+    noted = looks.words(writer.tokenizer)
+    widest = max((len(one.word) for one in noted), default=0)
+    whose = "mean of all heads" if looks.head is None else f"head {looks.head}"
+    typer.echo(f"\n{looks.site(writer.model).name}, {whose}:", err=True)
+    for one in noted:
+        found = "  ".join(f"{word} {share:.2f}" for word, share in one.looked_at)
+        typer.echo(f"{one.word:<{widest}}  ← {found}", err=True)

@@ -1,0 +1,182 @@
+"""What was seen on the screen: a heading, the map or list, and what it leaves out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from regard.cli.console import clean, open_console, print_line
+from regard.cli.explain.heat import DIM
+from regard.cli.look.choosing import named_heads as names_of
+from regard.cli.look.heatmap import Drawn, heat_map
+from regard.cli.look.lists import looks_of_a_word, looks_of_rows, steps
+from regard.cli.searching import write_utf8
+from regard.errors import UsageError
+from regard.inspection.scene.frame import named, named_heads
+from regard.inspection.scene.view import View
+from regard.inspection.trace import Table, Trace
+
+if TYPE_CHECKING:
+    from regard.translation.ablating import Ablation
+
+_NOTE = "#d9682c"
+LOST = 0.005  # of a row's weight; less is not worth a word
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Lines that fit the console they are made for."""
+
+    console: Console
+    lines: list[Text]
+
+    @classmethod
+    def of(cls, trace: Trace, view: View, note: str = "") -> "Shown":
+        """The view as lines, or a sentence that says why it cannot be."""
+        if view.form not in FORMS:
+            raise UsageError(
+                f"--view {view.form} is drawn into a file: add --save {view.form}.svg, or choose "
+                f"{', '.join(FORMS[:-1])} or {FORMS[-1]} for the terminal"
+            )
+        console = open_console()
+        below = [] if not note else list(Text(note, _NOTE).wrap(console, max(20, console.width)))
+        lines = [*_heading(trace, console), *below, Text()]
+        lines += _FORMS[view.form](trace, view, console.width)
+        return cls(console, lines)
+
+    def write(self) -> None:
+        """Print them."""
+        for line in self.lines:
+            if not self.console.color_system:
+                line.rstrip()
+            print_line(self.console, line)
+
+
+def said_of(ablation: "Ablation", trace: Trace) -> str:
+    """What switching heads off has done to the translation."""
+    names = names_of(trace, ablation.heads)
+    change = f"log P changes by {ablation.change:+.2f}"
+    if trace.provenance.is_forced:
+        said = f"the given target stays, its {change}"
+    elif ablation.has_changed:
+        said = f"before it wrote “{ablation.before.text}”, whose {change}"
+    else:
+        said = f"it writes the same, {change}"
+    return clean(f"switched off {names}: {said}")
+
+
+def write_json(trace: Trace) -> None:
+    """Print the whole trace for other programs, alone on standard output."""
+    write_utf8()
+    print(trace.to_json())  # noqa: T201
+
+
+def _heading(trace: Trace, console: Console) -> list[Text]:
+    """Both sentences, how probable the second is, and who says so."""
+    origin = trace.provenance
+    how = " · the target was given" if origin.is_forced else ""
+    below = f"log P {trace.log_probability:.2f} · {origin.model} ({origin.recipe}){how}"
+    said = [
+        Text(clean(trace.source.text), "bold"),
+        Text.assemble(("→ ", "#d9682c"), (clean(trace.target.text), "bold")),
+        Text(clean(below), DIM),
+    ]
+    return [line for text in said for line in text.wrap(console, max(20, console.width))]
+
+
+def _matrix(trace: Trace, view: View, width: int) -> list[Text]:
+    table = view.table(trace)
+    if isinstance(view.word, str | int):
+        row = table.row(view.word)
+        return [
+            *_title(trace, table, f"row {row}, {table.row_meaning}: “{table.rows[row].text}”"),
+            *looks_of_a_word(table, row, width),
+            *_notes(trace, view, table, width, row),
+        ]
+    drawn = heat_map(table.mean, table.rows, table.columns, width)
+    return [
+        *_title(trace, table, f"rows: {table.row_meaning} · columns: looks at · percent"),
+        *drawn.lines,
+        *_left_out(drawn),
+        *_notes(trace, view, table, width),
+    ]
+
+
+def _lines(trace: Trace, view: View, width: int) -> list[Text]:
+    table = view.table(trace)
+    row = None if view.word is None else table.row(view.word)
+    return [
+        *_title(trace, table, f"rows: {table.row_meaning} · then: looks at · percent"),
+        *looks_of_rows(table, width, view.top_k, row),
+        *_notes(trace, view, table, width, row),
+    ]
+
+
+def _alignment(trace: Trace, view: View, width: int) -> list[Text]:
+    """As `Translator.align` sees it: </s> is left out, and rows are whole again."""
+    table = replace(view, site="cross").table(trace).without_special()
+    table = replace(table, weights=table.mean[None]).made_whole()
+    values = table.mean
+    drawn = heat_map(values, table.rows, table.columns, width, marks_largest=True)
+    return [
+        *_title(trace, table, f"rows: {table.row_meaning} · columns: source · percent"),
+        *drawn.lines,
+        *_left_out(drawn),
+    ]
+
+
+def _strip(trace: Trace, view: View, width: int) -> list[Text]:
+    return steps(trace, view, width)
+
+
+_FORMS: dict[str, Callable[[Trace, View, int], list[Text]]] = {
+    "matrix": _matrix,
+    "lines": _lines,
+    "strip": _strip,
+    "alignment": _alignment,
+}
+FORMS = tuple(_FORMS)
+
+
+def _title(trace: Trace, table: Table, below: str) -> list[Text]:
+    n_heads = trace.site(table.kind, table.layer).n_heads
+    mean = "mean of " if len(table.heads) > 1 else ""
+    title = f"{named(table)}, {mean}{named_heads(table.heads, n_heads)}"
+    return [Text(title, "bold"), Text(clean(below), DIM), Text()]
+
+
+def _left_out(drawn: Drawn) -> list[Text]:
+    parts = [
+        f"{n:,} {what}"
+        for n, what in (
+            (drawn.n_rows_left_out, "more rows"),
+            (drawn.n_columns_left_out, "more columns"),
+        )
+        if n
+    ]
+    if not parts:
+        return []
+    return [Text(f"… and {' and '.join(parts)}: --word chooses a row, --save x.html has all", DIM)]
+
+
+def _notes(
+    trace: Trace, view: View, table: Table, width: int, row: int | None = None
+) -> list[Text]:
+    """What the eye could be deceived by: hidden weight, and heads that look nowhere."""
+    notes = []
+    if view.hides_special:
+        kept = table.mean.sum(-1)
+        kept = kept if row is None else kept[row : row + 1]
+        lost = 1 - float(kept.mean()) if kept.size else 0.0
+        site = trace.site(table.kind, table.layer)
+        if site.sums_to_one and lost >= LOST:
+            share = "on average " if row is None else ""
+            hidden = "<s>" if table.kind == "decoder" else "</s>"
+            notes.append(f"{share}{100 * lost:.0f} % lies on {hidden}: --special shows it")
+    even = [head for head in table.heads if trace.site(table.kind, table.layer).is_uniform[head]]
+    if even:
+        said = ", ".join(map(str, even))
+        notes.append(f"head{'s' if len(even) > 1 else ''} {said}: nearly the same everywhere")
+    return [Text(), *(Text(note, DIM) for note in notes)] if notes else []

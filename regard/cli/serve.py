@@ -1,0 +1,108 @@
+"""`regard serve`: models over HTTP, for pages and programs."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from regard.cli import searching
+
+
+def serve(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME=]MODEL...",
+            help="Model folders; a name such as zh-en says the languages too.",
+        ),
+    ] = None,
+    languages: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=zh-en", help="The languages of a model; repeatable."),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; others than this machine need a key.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
+    api_key: Annotated[
+        list[str] | None,
+        typer.Option(help="Answer only who has this key; repeatable, or REGARD_API_KEYS=a,b."),
+    ] = None,
+    is_open: Annotated[
+        bool, typer.Option("--open", help="Answer everyone who can reach the host.")
+    ] = False,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="Let pages of another place ask; repeatable."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name the service is called by; repeatable."),
+    ] = None,
+    max_characters: Annotated[int, typer.Option(min=1, help="Of all texts of a request.")] = 20_000,
+    max_sentences: Annotated[int, typer.Option(min=1, help="Of a request.")] = 128,
+    max_tokens: searching.MaxTokens = 512,
+    queue: Annotated[int, typer.Option(min=1, help="Sentences that may wait.")] = 512,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Until a request is given up.")] = 30.0,
+    batch: searching.Batch = 64,
+    threads: searching.Threads = None,
+    device: searching.Device = "auto",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Log only what goes wrong.")] = False,
+) -> None:
+    """Serve models over HTTP: our own API, LibreTranslate's and OpenAI's, and a page."""
+    from regard.errors import MissingExtraError, ServiceError
+
+    try:
+        from regard.serving import Bounds, Server, Settings, create_app, open_models
+        from regard.serving.languages import checked_pair
+        from regard.serving.logs import write_logs
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "regard":
+            raise
+        raise MissingExtraError("serving over HTTP", "serve") from error
+    import torch
+
+    from regard.cli.training_session import choose_device
+    from regard.kernels import keep_heap
+
+    settings = Settings(
+        host=host,
+        port=port,
+        keys=frozenset([*(api_key or []), *_keys_of_the_environment()]),
+        is_open=is_open,
+        origins=tuple(cors or ()),
+        names=tuple(allow_host or ()),
+        rows=batch,
+        bounds=Bounds(
+            characters=max_characters,
+            sentences=max_sentences,
+            tokens=max_tokens,
+            waiting=max(queue, max_sentences),
+            seconds=seconds,
+        ),
+    )
+    told = {}
+    for one in languages or []:
+        name, is_named, pair = one.partition("=")
+        if not is_named:
+            raise ServiceError(f"--languages {one!r} names no model: give NAME=zh-en")
+        told[name] = checked_pair(pair)
+    chosen = choose_device(device)
+    if chosen.type == "cpu":
+        keep_heap()
+    if threads is not None:
+        torch.set_num_threads(threads)
+    catalogue = open_models(models or [], languages=told, device=chosen, max_tokens=max_tokens)
+    server = Server(create_app(catalogue, settings), settings)
+    write_logs(sys.stderr, is_quiet=quiet)
+    names = ", ".join(catalogue.names)
+
+    def began(address: str) -> None:
+        typer.echo(f"regard: {names or 'no model'} at {address} (Ctrl-C stops)", err=True)
+
+    server.serve_until_stopped(began)
+
+
+def _keys_of_the_environment() -> list[str]:
+    return [key for key in os.environ.get("REGARD_API_KEYS", "").split(",") if key.strip()]

@@ -1,0 +1,121 @@
+"""An encoder's folder: words taken out of a sentence, and sentences as vectors."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from regard.checkpoint import LoadedModel, load
+from regard.data import passage_batch
+from regard.data.batch import Ids
+from regard.errors import UsageError
+from regard.models import Bert
+from regard.shapes import Float, Tensor
+from regard.special import BOS, EOS, NAMES
+from regard.text import Tokenizer
+
+MASK = "[MASK]"
+_ROWS = 32
+
+
+@dataclass(frozen=True)
+class Found:
+    """A word that may have been taken out, and how probable it is."""
+
+    word: str
+    probability: float
+    text: str  # with the word in its place
+
+
+@dataclass(frozen=True)
+class Finder:
+    """A model that knows words by what stands around them."""
+
+    loaded: LoadedModel
+    model: Bert
+
+    @classmethod
+    def open(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "Finder":
+        """Open a model folder."""
+        loaded = load(folder, device)
+        if not isinstance(loaded.model, Bert):
+            raise UsageError(
+                f"{loaded.path} holds a model of kind {loaded.recipe.model.kind}, which has not "
+                "learned to find words: give the folder of a bert"
+            )
+        loaded.model.freeze()
+        return cls(loaded, loaded.model)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What turns text into ids and back."""
+        return self.loaded.source_tokenizer
+
+    @torch.inference_mode()
+    def fill(self, text: str, k: int = 5) -> list[list[Found]]:
+        """For every [MASK] of a text, the k words that fit best; other [MASK]s stay as they are."""
+        parts = text.split(MASK)
+        if len(parts) < 2:
+            raise UsageError(f"there is nothing to find: write {MASK} where a word is missing")
+        ids = [BOS]
+        for n, part in enumerate(parts):
+            ids += [self.model.mask] * (n > 0) + self.tokenizer.encode(part)
+        ids.append(EOS)
+        self._check(len(ids))
+        (places,) = torch.tensor(ids).eq(self.model.mask).nonzero(as_tuple=True)
+        logits = self.model(torch.tensor([ids], device=self._device))[0, places].double()
+        logits[:, : len(NAMES)] = logits[:, self.model.mask] = -torch.inf
+        best = logits.softmax(-1).topk(min(k, len(self.tokenizer) - len(NAMES)), dim=-1)
+        rows = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        return [
+            [self._found(ids, place, *pair) for pair in zip(*row, strict=True)]
+            for place, row in zip(places.tolist(), rows, strict=True)
+        ]
+
+    def _found(self, ids: list[int], place: int, id_: int, probability: float) -> Found:
+        filled = [*ids[:place], id_, *ids[place + 1 :]]
+        pieces, run = list[str](), list[int]()
+        for one in [*filled, self.model.mask]:  # the last ends the last run
+            if one == self.model.mask:
+                pieces.append(self.tokenizer.decode(run))
+                run = []
+            else:
+                run.append(one)
+        return Found(self.tokenizer.decode([id_]), probability, f" {MASK} ".join(pieces).strip())
+
+    @torch.inference_mode()
+    def embed(self, sentences: Sequence[str]) -> Iterator[Float[Tensor, "D"]]:
+        """A vector for each sentence: the mean of its words' vectors."""
+        for first in range(0, len(sentences), _ROWS):
+            rows: list[Ids] = []
+            for sentence in sentences[first : first + _ROWS]:
+                ids = self.tokenizer.encode(sentence)
+                if not ids:
+                    raise UsageError(
+                        f"line {first + len(rows) + 1} is empty: an empty sentence has no meaning "
+                        "to give a vector for"
+                    )
+                self._check(len(ids) + 2)
+                rows.append(torch.tensor(ids).numpy())
+            read = passage_batch(rows).source.to(self._device)
+            words, end = self.model.words(read), 0
+            for row in rows:
+                begin, end = end, end + len(row) + 2  # beginning and end say nothing
+                yield words[begin + 1 : end - 1].mean(0)
+
+    def similarity(self, one: str, other: str) -> float:
+        """The cosine of the angle between two sentences' vectors."""
+        a, b = self.embed([one, other])
+        return float(torch.nn.functional.cosine_similarity(a, b, dim=0))
+
+    @property
+    def _device(self) -> torch.device:
+        return self.model.output.weight.device
+
+    def _check(self, n_tokens: int) -> None:
+        if n_tokens > self.model.context:
+            raise UsageError(
+                f"a sentence has {n_tokens} tokens with its beginning and end, and the model sees "
+                f"{self.model.context} at once: shorten it"
+            )

@@ -1,0 +1,107 @@
+"""A language model's folder, from an opening to a story: text as it comes."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from regard.checkpoint import LoadedModel, load
+from regard.decoding import Sampling, Slid, stream
+from regard.errors import UsageError
+from regard.inspection.recording import record
+from regard.language.looking import Looks
+from regard.models import Gpt
+from regard.special import BOS, UNKNOWN
+from regard.text import Tokenizer
+
+_BROKEN = "\ufffd"  # bytes that are no character yet
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A model that writes on from any opening."""
+
+    loaded: LoadedModel
+    model: Gpt
+
+    @classmethod
+    def open(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "Writer":
+        """Open a model folder."""
+        loaded = load(folder, device)
+        if not isinstance(loaded.model, Gpt):
+            raise UsageError(
+                f"{loaded.path} holds a model of kind {loaded.recipe.model.kind}, which does not "
+                "write on from a text: give the folder of a gpt"
+            )
+        loaded.model.freeze()
+        return cls(loaded, loaded.model)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What turns text into ids and back."""
+        return self.loaded.source_tokenizer
+
+    def unknown(self, prompt: str) -> list[str]:
+        """What of a prompt the model has never seen, each once."""
+        pieces = (one for one in self.tokenizer.pieces(prompt) if one.id == UNKNOWN)
+        return list(dict.fromkeys(prompt[one.start : one.end] for one in pieces))
+
+    def write(
+        self,
+        prompt: str,
+        sampling: Sampling | None,
+        *,
+        most: int = 200,
+        stops: Sequence[str] = (),
+        looks: Looks | None = None,
+    ) -> Iterator[str | Slid]:
+        """What comes after the prompt, as it comes; ends before the first of the stops.
+
+        Characters that may be the beginning of a stop, or are not complete, wait for the next.
+        What each new token looked at is added to ``looks``, where it is given.
+        """
+        begun, ids, given = self.tokenizer.encode(prompt), list[int](), 0
+        before, after = self.tokenizer.decode(begun), ""
+        for event in self._tokens(begun or [BOS], sampling, most, looks):
+            if isinstance(event, Slid):
+                yield event
+                continue
+            ids.append(event)
+            after = self.tokenizer.decode([*begun, *ids])[len(before) :]
+            ends = [place for stop in stops if (place := after.find(stop)) >= 0]
+            if ends:
+                after = after[: min(ends)]
+                break
+            safe = len(after) - _waiting(after, stops)
+            if safe > given:
+                yield after[given:safe]
+                given = safe
+        if after[given:]:
+            yield after[given:]
+
+    def _tokens(
+        self, prompt: list[int], sampling: Sampling | None, most: int, looks: Looks | None
+    ) -> Iterator[int | Slid]:
+        model, seen = self.model, list(prompt)
+        device = model.output.weight.device
+        written = stream(model, prompt, sampling, most=most, context=model.context, device=device)
+        if looks is None:
+            yield from (one if isinstance(one, Slid) else one.token for one in written)
+            return
+        probe = looks.site(model).probe
+        with record(model, probe) as recording:
+            for event in written:
+                if isinstance(event, Slid):
+                    yield event
+                    continue
+                looks.add(seen, event.token, recording[probe][0, :, -1])
+                seen.append(event.token)
+                yield event.token
+
+
+def _waiting(text: str, stops: Iterable[str]) -> int:
+    """How many of the last characters may turn out to be something else."""
+    broken = len(text) - len(text.rstrip(_BROKEN))
+    begun = [n for stop in stops for n in range(1, len(stop)) if text.endswith(stop[:n])]
+    return max([broken, *begun])

@@ -1,0 +1,112 @@
+"""The application: routes, refusals, and the layers that every request passes."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from regard import __version__
+from regard.errors import RegardError
+from regard.serving import metrics as prometheus
+from regard.serving.catalogue import Catalogue
+from regard.serving.engine import Engine
+from regard.serving.guard import Guard
+from regard.serving.logs import LOGGER
+from regard.serving.metrics import Metrics
+from regard.serving.refusals import answer, code_of, one_sentence, said
+from regard.serving.routes.libretranslate import libretranslate_routes
+from regard.serving.routes.look import look_routes
+from regard.serving.routes.openai import openai_routes
+from regard.serving.routes.translate import translate_routes
+from regard.serving.service import Service
+from regard.serving.settings import Settings
+from regard.serving.watch import Watch
+
+_log = logging.getLogger(LOGGER)
+
+PAGE = Path(__file__).parent / "page"
+_DESCRIPTION = "Translate with attention models, and look inside them while they do."
+
+
+def create_app(catalogue: Catalogue, settings: Settings | None = None) -> ASGIApp:
+    """The whole service as one ASGI application; its engine runs while it is served."""
+    chosen = settings or Settings()
+    metrics = Metrics()
+    engine = Engine(waiting=chosen.bounds.waiting, gather=chosen.gather, watch=metrics.batch)
+    metrics.watch_queue(lambda: engine.n_waiting)
+    service = Service(catalogue, chosen, engine)
+    return Watch(Guard(_routed(service, metrics), chosen), metrics)
+
+
+def _routed(service: Service, metrics: Metrics) -> FastAPI:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        service.engine.start()
+        yield
+        service.engine.close()
+
+    # The usual pages of documentation fetch their programs from elsewhere: only the schema is here.
+    app = FastAPI(
+        title="Regard",
+        version=__version__,
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+    )
+    for routes in (translate_routes, look_routes, libretranslate_routes, openai_routes):
+        app.include_router(routes(service))
+
+    @app.get("/health", tags=["service"])
+    async def health() -> dict[str, str]:
+        """Say that the service is there."""
+        return {"status": "ok"}
+
+    @app.get("/metrics", tags=["service"], response_class=Response)
+    async def counts() -> Response:
+        """Counts for Prometheus."""
+        return Response(metrics.written(), headers={"Content-Type": prometheus.TYPE})
+
+    _answer_refusals(app)
+    app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
+    return app
+
+
+def _answer_refusals(app: FastAPI) -> None:
+    """One sentence for whatever is refused, and none of the user's words in it by accident."""
+
+    @app.exception_handler(RegardError)
+    async def refused(request: Request, error: RegardError) -> Response:
+        return answer(error, request.url.path)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        errors: Any = error.errors()
+        if errors and errors[0].get("type") == "json_invalid":
+            return said("the body is not valid JSON", "body", 422, request.url.path)
+        return said(one_sentence(errors), "invalid", 422, request.url.path)
+
+    @app.exception_handler(HTTPException)
+    async def refused_by_http(request: Request, error: HTTPException) -> Response:
+        status = error.status_code
+        sentence = {
+            404: "there is nothing at this address: /openapi.json lists what there is",
+            405: "this address is not asked in this way: see /openapi.json",
+            400: "the body cannot be read: send JSON in UTF-8",
+        }.get(status, str(error.detail))
+        return said(sentence, code_of(status), status, request.url.path, error.headers)
+
+    @app.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> Response:
+        _log.error("failed", extra={"facts": {"error": type(error).__name__}})
+        sentence = "something went wrong here, not with the request: the log says where"
+        return said(sentence, "internal", 500, request.url.path)

@@ -1,0 +1,154 @@
+"""The models that are served, by name and by languages."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import torch
+
+from regard.checkpoint import LoadedModel, load
+from regard.errors import ServiceError
+from regard.models import EncoderDecoder
+from regard.serving.generating import TextWriter
+from regard.serving.heard import Heard
+from regard.serving.languages import Pair, as_pair, guess_pair
+from regard.serving.refusals import RequestError
+from regard.serving.storyteller import Storyteller
+from regard.translation import Translator
+
+
+@dataclass(frozen=True, eq=False)
+class Served:
+    """A translator under the name by which it is asked for."""
+
+    name: str
+    translator: Translator
+    pair: Pair | None = None
+
+    @property
+    def loaded(self) -> LoadedModel:
+        """Its model folder."""
+        return self.translator.loaded[0]
+
+    @cached_property
+    def heard(self) -> Heard:
+        """Its model, to be heard while it is searched with."""
+        return Heard(self.loaded.translator)
+
+    @cached_property
+    def aloud(self) -> Translator:
+        """The same translator over the model that can be heard."""
+        return replace(self.translator, loaded=(replace(self.loaded, model=self.heard),))
+
+    @property
+    def has_alignments(self) -> bool:
+        """Whether its model looks back at the source."""
+        return self.loaded.translator.aligning is not None
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Translators and writers of text; the first of each is asked when none is named."""
+
+    translators: tuple[Served, ...] = ()
+    writers: tuple[TextWriter, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = self.names
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ServiceError(
+                f"two models would be called {twice!r}: name them, as in first=PATH second=PATH"
+            )
+
+    @property
+    def names(self) -> list[str]:
+        """Of all models."""
+        return [one.name for one in self.translators] + [one.name for one in self.writers]
+
+    def translator(self, name: str | None) -> Served:
+        """The translator of that name, or the first."""
+        for one in self.translators:
+            if name is None or one.name == name:
+                return one
+        raise _unknown("translates", name, [one.name for one in self.translators])
+
+    def writer(self, name: str | None) -> TextWriter:
+        """The writer of text of that name, or the first."""
+        for one in self.writers:
+            if name is None or one.name == name:
+                return one
+        raise _unknown("writes text", name, [one.name for one in self.writers])
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """From which language to which one can translate."""
+        return tuple(dict.fromkeys(one.pair for one in self.translators if one.pair))
+
+    def between(self, source: str, target: str) -> Served:
+        """The translator from one language to another."""
+        for one in self.translators:
+            if one.pair == (source, target):
+                return one
+        known = ", ".join("-".join(pair) for pair in self.pairs) or "none"
+        raise RequestError(
+            f"no model translates from {source[:20]!r} to {target[:20]!r}; the pairs are {known}",
+            code="no-such-pair",
+        )
+
+
+def _unknown(does: str, name: str | None, known: Sequence[str]) -> RequestError:
+    if not known:
+        return RequestError(f"no model that {does} is served", status=404, code="no-such-model")
+    asked = (name or "")[:60]
+    return RequestError(
+        f"there is no model {asked!r} that {does}: choose one of {', '.join(known)}",
+        status=404,
+        code="no-such-model",
+    )
+
+
+def open_models(
+    specs: Sequence[str],
+    *,
+    languages: Mapping[str, Pair] | None = None,
+    device: str | torch.device = "cpu",
+    max_tokens: int = 512,
+) -> Catalogue:
+    """Open model folders, each given as PATH or NAME=PATH; a name like zh-en says the languages."""
+    told = dict(languages or {})
+    translators: list[Served] = []
+    writers: list[TextWriter] = []
+    for spec in specs:
+        given, path = split_spec(spec)
+        loaded = load(path, device)
+        name = given or _name(path)
+        if isinstance(loaded.model, EncoderDecoder):
+            loaded.model.freeze()
+            pair = told.pop(name, None) or as_pair(name) or guess_pair(loaded.recipe, path)
+            translators.append(Served(name, Translator((loaded,), max_tokens), pair))
+        else:
+            writers.append(Storyteller.of(name, loaded))
+    if told:
+        raise ServiceError(
+            f"--languages names {next(iter(told))!r}, and no translator is called that: the names "
+            f"are {', '.join(one.name for one in translators) or 'none'}"
+        )
+    return Catalogue(tuple(translators), tuple(writers))
+
+
+def split_spec(spec: str) -> tuple[str | None, Path]:
+    """The name and the folder of NAME=PATH; a folder that is there wins over a name."""
+    name, is_named, path = spec.partition("=")
+    if not is_named or Path(spec).exists():
+        return None, Path(spec)
+    if not name or not path:
+        raise ServiceError(f"{spec!r} names no model: give PATH or NAME=PATH, as in zh-en=PATH")
+    return name, Path(path)
+
+
+def _name(path: Path) -> str:
+    """The folder's name; `regard demo` calls all of them model, so then that above it."""
+    resolved = path.resolve()
+    return resolved.parent.name if resolved.name == "model" else resolved.name

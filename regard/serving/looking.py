@@ -1,0 +1,157 @@
+"""Looking inside the served models: traces that are kept a while, and what is made of them."""
+
+import tempfile
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import safe_open
+from safetensors.numpy import save as serialise
+
+from regard.decoding import Search
+from regard.errors import UsageError
+from regard.inspection.arithmetic import Arithmetic, arithmetic
+from regard.inspection.scene import View, layout, page, render
+from regard.inspection.trace import Trace
+from regard.serving.catalogue import Served
+from regard.serving.ticket import Item
+from regard.translation.tracing import trace
+
+KEPT = 16
+
+
+@dataclass(frozen=True)
+class Sight:
+    """A sentence to look at; without a target the model's own translation is found."""
+
+    served: Served
+    source: str
+    target: str | None = None
+    beam: int = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """Something that is done by itself: the payload is called, and gives the answer."""
+
+    rows: int = 1
+
+    @property
+    def key(self) -> Hashable:
+        """Its own."""
+        return ("alone", id(self))
+
+    def run(self, items: Sequence[Item]) -> None:
+        """Call each."""
+        for item in items:
+            item.answer(item.payload())
+
+
+class Traces:
+    """The latest traces, so that a click on a picture need not translate again.
+
+    For the engine's thread alone.
+    """
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._traces: OrderedDict[Hashable, Trace] = OrderedDict()
+
+    def of(self, sight: Sight) -> Trace:
+        """The trace of a sentence, made or remembered."""
+        key = (sight.served.name, sight.source, sight.target, sight.beam)
+        found = self._traces.pop(key, None)
+        if found is None:
+            search = Search(width=sight.beam)
+            found = trace(sight.served.translator, sight.source, sight.target, search=search)
+        self._traces[key] = found
+        while len(self._traces) > self._kept:
+            self._traces.popitem(last=False)
+        return found
+
+    def arithmetic(
+        self, sight: Sight, kind: str, layer: int, *, head: int, row: int, column: int
+    ) -> tuple[Arithmetic, Trace]:
+        """The numbers of one cell, and the trace that it belongs to."""
+        seen = self.of(sight)
+        model = sight.served.loaded.translator
+        seen.site(kind, layer)  # which says what there is
+        site = next(one for one in model.sites if (one.kind, one.layer) == (kind, layer))
+        device = sight.served.translator.device
+        source = torch.tensor([[token.id for token in seen.source.tokens]], device=device)
+        target = torch.tensor([[token.id for token in seen.target.read]], device=device)
+        return arithmetic(model, source, target, site, head=head, row=row, column=column), seen
+
+
+def trace_file(seen: Trace, *, is_half: bool) -> bytes:
+    """The bytes of a trace file; in half precision it is for programs that only show it."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = seen.save(Path(folder) / "trace")
+        if not is_half:
+            return place.read_bytes()
+        with safe_open(place, framework="numpy") as opened:
+            said = opened.metadata()
+            arrays = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    return serialise({name: one.astype(np.float16) for name, one in arrays.items()}, said)
+
+
+def picture(seen: Trace, view: View, kind: str) -> bytes:
+    """A picture as a file of its own; as HTML it is the page with all of them."""
+    if kind == "html":
+        return page(seen, view).encode()
+    if kind == "json":
+        return f"{seen.to_json()}\n".encode()
+    return render(layout(seen, view), kind)
+
+
+@dataclass(frozen=True)
+class HeadFacts:
+    """What a head does in one sentence, each number a mean over its rows."""
+
+    kind: str
+    layer: int
+    head: int
+    entropy: float  # in nats
+    largest: float  # of the weights of a row
+    on_special: float  # of the weight: on <s> and </s>
+    before: float | None  # on the token before, its own, and the one after; not across languages
+    itself: float | None
+    after: float | None
+    is_uniform: bool
+
+
+def head_facts(seen: Trace) -> list[HeadFacts]:
+    """Every head of a trace in numbers."""
+    if not seen.sites:
+        raise UsageError("this model never looks back at words, so it has no heads to speak of")
+    facts = []
+    for site in seen.sites:
+        tokens = seen.target.read if site.kind == "decoder" else seen.source.tokens
+        special = [j for j, token in enumerate(tokens) if token.is_special]
+        for head, weights in enumerate(site.weights.astype(np.float64)):
+            logs = np.log(np.maximum(weights, 1e-300))
+            is_self = site.kind != "cross"
+            facts.append(
+                HeadFacts(
+                    site.kind,
+                    site.layer,
+                    head,
+                    float(-(weights * logs).sum(-1).mean()),
+                    float(weights.max(-1).mean()),
+                    float(weights[:, special].sum(-1).mean()),
+                    _near(weights, -1) if is_self else None,
+                    _near(weights, 0) if is_self else None,
+                    _near(weights, 1) if is_self else None,
+                    site.is_uniform[head],
+                )
+            )
+    return facts
+
+
+def _near(weights: np.ndarray, offset: int) -> float:
+    """The mean weight on the place that lies so far from a row's own."""
+    diagonal = np.diagonal(weights, offset)
+    return float(diagonal.sum() / len(weights))

@@ -1,0 +1,180 @@
+"""OpenAI's completions, so that its clients work unchanged with models that write text."""
+
+import json
+import time
+import uuid
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from regard.errors import RegardError
+from regard.serving.generating import Completed, Generating, TextWriter, Wish, Written
+from regard.serving.refusals import RequestError
+from regard.serving.routes.schemas import PROBLEMS, Name, Text
+from regard.serving.service import Service
+from regard.serving.translating import check_size
+
+Stop = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Real = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class StreamOptions(BaseModel):
+    """Whether the last event says how many tokens there were."""
+
+    include_usage: bool = False
+
+
+class CompletionQuestion(BaseModel):
+    """What is asked of /v1/completions; words that change nothing here are let pass."""
+
+    model_config = ConfigDict(extra="ignore")
+    model: Name
+    prompt: Text | list[Text] = ""
+    max_tokens: int | None = Field(16, ge=1, le=1_000_000)
+    temperature: Real | None = Field(1.0, ge=0, le=2)
+    top_p: Real | None = Field(1.0, gt=0, le=1)
+    n: int | None = Field(1, ge=1, le=128)
+    best_of: int | None = Field(None, ge=1, le=128)
+    stop: Stop | list[Stop] | None = None
+    seed: int | None = Field(None, ge=-(2**63), lt=2**63)
+    echo: bool | None = False
+    suffix: str | None = None
+    logprobs: int | None = None
+    stream: bool | None = False
+    stream_options: StreamOptions | None = None
+
+
+def openai_routes(service: Service) -> APIRouter:
+    """OpenAI's routes."""
+    router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=PROBLEMS)
+
+    @router.get("/models")
+    async def models() -> dict[str, Any]:
+        """The models that write text."""
+        return {"object": "list", "data": [_model(one) for one in service.catalogue.writers]}
+
+    @router.get("/models/{name}")
+    async def model(name: str) -> dict[str, Any]:
+        """One of them."""
+        return _model(service.catalogue.writer(name))
+
+    @router.post("/completions", response_class=JSONResponse)
+    async def completions(request: Request, question: CompletionQuestion) -> Response:
+        """Go on from a prompt, or several; with ``stream`` as server-sent events."""
+        writer = service.catalogue.writer(question.model)
+        _refuse_unknown(question)
+        wishes = _wishes(service, writer, question)
+        head = {
+            "id": f"cmpl-{uuid.uuid4().hex}",
+            "object": "text_completion",
+            "created": int(time.time()),
+            "model": writer.name,
+        }
+        n_prompt = sum(writer.count(text) for text in _prompts(question))
+        runner = Generating(writer)
+        echoed = [wish.prompt if question.echo else "" for wish in wishes]
+        if question.stream:
+            wants_usage = bool(question.stream_options and question.stream_options.include_usage)
+            events = service.begin(runner, wishes)
+            stream = _stream(events, head, echoed, n_prompt if wants_usage else None)
+            return StreamingResponse(stream, media_type="text/event-stream")
+        found: list[Completed] = await service.answer(request, runner, wishes)
+        choices = [
+            _choice(i, echo + one.text, one.reason)
+            for i, (one, echo) in enumerate(zip(found, echoed, strict=True))
+        ]
+        usage = _usage(n_prompt, sum(one.n_tokens for one in found))
+        return JSONResponse({**head, "choices": choices, "usage": usage})
+
+    return router
+
+
+def _model(writer: TextWriter) -> dict[str, Any]:
+    return {"id": writer.name, "object": "model", "created": 0, "owned_by": "regard"}
+
+
+def _prompts(question: CompletionQuestion) -> list[str]:
+    return [question.prompt] if isinstance(question.prompt, str) else question.prompt
+
+
+def _refuse_unknown(question: CompletionQuestion) -> None:
+    for name in ("suffix", "logprobs"):
+        if getattr(question, name):
+            raise RequestError(f"{name} is not served: leave it out", code="not-served")
+    if question.best_of is not None and question.best_of != (question.n or 1):
+        raise RequestError("best_of is not served: ask for n texts and choose", code="not-served")
+
+
+def _wishes(service: Service, writer: TextWriter, question: CompletionQuestion) -> list[Wish]:
+    """One for each prompt and each of its n texts; every text has a chance of its own."""
+    bounds, n = service.settings.bounds, question.n or 1
+    prompts = _prompts(question)
+    check_size([text for text in prompts for _ in range(n)], bounds)
+    stop = [question.stop] if isinstance(question.stop, str) else question.stop or []
+    if len(stop) > 4:
+        raise RequestError(f"{len(stop)} words that end a text are too many: give up to 4")
+    most = min(question.max_tokens or 16, bounds.new_tokens)
+    for text in prompts:
+        n_tokens = writer.count(text)
+        if n_tokens >= writer.context:
+            raise RequestError(
+                f"the prompt has {n_tokens:,} tokens, and {writer.name} reads and writes "
+                f"{writer.context:,} together: shorten it",
+                code="context_length_exceeded",
+            )
+    seed = question.seed if question.seed is not None else uuid.uuid4().int % 2**31
+    return [
+        Wish(
+            prompt=text,
+            max_tokens=most,
+            temperature=1.0 if question.temperature is None else question.temperature,
+            top_p=1.0 if question.top_p is None else question.top_p,
+            seed=seed + i,
+            stop=tuple(stop),
+        )
+        for text in prompts
+        for i in range(n)
+    ]
+
+
+def _choice(index: int, text: str, reason: str | None) -> dict[str, Any]:
+    return {"index": index, "text": text, "logprobs": None, "finish_reason": reason}
+
+
+def _usage(n_prompt: int, n_written: int) -> dict[str, int]:
+    return {
+        "prompt_tokens": n_prompt,
+        "completion_tokens": n_written,
+        "total_tokens": n_prompt + n_written,
+    }
+
+
+async def _stream(
+    events: AsyncIterator[tuple[int, Any]],
+    head: dict[str, Any],
+    echoed: list[str],
+    n_prompt: int | None,
+) -> AsyncIterator[bytes]:
+    n_written = 0
+    try:
+        for i, text in enumerate(echoed):
+            if text:
+                yield _event({**head, "choices": [_choice(i, text, None)]})
+        async for place, piece in events:
+            assert isinstance(piece, Written)
+            n_written += piece.n_tokens
+            yield _event({**head, "choices": [_choice(place, piece.text, piece.reason)]})
+        if n_prompt is not None:
+            yield _event({**head, "choices": [], "usage": _usage(n_prompt, n_written)})
+    except RegardError as error:
+        yield _event({"error": {"message": str(error), "type": "server_error", "code": error.code}})
+    yield b"data: [DONE]\n\n"
+
+
+def _event(data: dict[str, Any]) -> bytes:
+    return f"data: {json.dumps(data, ensure_ascii=False)}\n\n".encode()

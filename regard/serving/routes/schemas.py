@@ -1,0 +1,231 @@
+"""What our own API is asked, and what it says: pydantic models, which OpenAPI documents."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Text = Annotated[str, StringConstraints(max_length=100_000)]
+Name = Annotated[str, StringConstraints(max_length=200)]
+Place = Annotated[int, Field(ge=0, le=1_000_000)]
+
+
+class Question(BaseModel):
+    """A body whose every word is known."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Problem(BaseModel):
+    """Why a request was not taken, in one sentence, and a code that does not change."""
+
+    error: str
+    code: str
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": description}
+    for status, description in {
+        400: "The request does not make sense.",
+        401: "An API key is needed.",
+        403: "This page or name may not ask.",
+        404: "There is no such model.",
+        413: "Too much for one request.",
+        422: "The body does not fit its schema.",
+        429: "Too many wait: come again after Retry-After seconds.",
+        503: "Stopping, or not done in time.",
+    }.items()
+}
+
+
+class SearchQuestion(Question):
+    """How translations are searched for."""
+
+    model: Name | None = Field(None, description="A name of /api/v1/info; else the first.")
+    beam: int = Field(5, ge=1, le=100, description="Width of the beam; 1 is greedy search.")
+    alpha: float = Field(1.0, ge=0, le=10, allow_inf_nan=False, description="Length penalty.")
+    n_best: int = Field(1, ge=1, le=100, description="How many translations of each sentence.")
+
+
+class TranslateQuestion(SearchQuestion):
+    """One sentence or many."""
+
+    text: Text | list[Text]
+    alignments: bool = Field(False, description="Add which word came from which.")
+
+
+class AlignmentAnswer(BaseModel):
+    """``matrix[j][i]``: how much target word j looked at source word i."""
+
+    source_words: list[str]
+    target_words: list[str]
+    matrix: list[list[float]]
+    links: list[tuple[int, int]]
+    layer: int
+
+
+class HypothesisAnswer(BaseModel):
+    """One translation."""
+
+    text: str
+    score: float
+    log_probability: float
+    tokens: list[str]
+    alignment: AlignmentAnswer | None = None
+
+
+class SentenceAnswer(BaseModel):
+    """The translations of one sentence, best first, and its words that the model does not know."""
+
+    hypotheses: list[HypothesisAnswer]
+    unknown: list[str]
+
+
+class TranslateAnswer(BaseModel):
+    """As many as there were sentences, in their order."""
+
+    model: str
+    translations: list[SentenceAnswer]
+
+
+class SightQuestion(Question):
+    """A sentence to look at, and what to read as its translation; else the model's own is found."""
+
+    model: Name | None = None
+    source: Text
+    target: Text | None = None
+    beam: int = Field(5, ge=1, le=100)
+
+
+class TraceQuestion(SightQuestion):
+    """A trace as JSON or as a file; float16 halves the file, for programs that only show it."""
+
+    format: Literal["json", "safetensors"] = "json"
+    precision: Literal["float32", "float16"] = "float32"
+
+
+class CellQuestion(SightQuestion):
+    """One weight: the query of a row and the key of a column, in one head."""
+
+    site: Literal["encoder", "decoder", "cross"] = "cross"
+    layer: Place = 0
+    head: Place = 0
+    row: Place = 0
+    column: Place = 0
+
+
+class CellAnswer(BaseModel):
+    """How the weight came about; ``score = sum / divisor`` where these are there."""
+
+    model: str
+    site: str
+    layer: int
+    head: int
+    row: int
+    column: int
+    row_token: str
+    column_token: str
+    column_tokens: list[str]
+    formula: str
+    query: list[float]
+    key: list[float]
+    products: list[float] | None
+    sum: float | None
+    divisor: float | None
+    score: float
+    scores: list[float]
+    may_see: list[bool]
+    weights: list[float]
+    values: list[list[float]]
+    context: list[float]
+
+
+class HeadAnswer(BaseModel):
+    """What a head does in this sentence, each number a mean over its rows."""
+
+    kind: str
+    layer: int
+    head: int
+    entropy: float
+    largest: float
+    on_special: float
+    before: float | None
+    itself: float | None
+    after: float | None
+    is_uniform: bool
+
+
+class HeadsAnswer(BaseModel):
+    """Every head."""
+
+    model: str
+    source: str
+    target: str
+    heads: list[HeadAnswer]
+
+
+class AblateQuestion(SightQuestion):
+    """Heads to change, as in ``cross.1.0`` or, for all of a layer, ``cross.1``."""
+
+    heads: list[Name] = Field(min_length=1, max_length=1000)
+    change: Literal["off", "uniform", "argmax"] = "off"
+
+
+class AblateAnswer(BaseModel):
+    """What the model wrote before and after, and what each old token lost in log-probability."""
+
+    model: str
+    heads: list[str]
+    before: str
+    after: str
+    has_changed: bool
+    tokens: list[str]
+    changes: list[float]
+    change: float
+
+
+class ViewQuestion(Question):
+    """What of a trace is seen."""
+
+    form: Literal["lines", "matrix", "grid", "alignment", "positions", "strip", "overview"] = (
+        "lines"
+    )
+    site: Literal["encoder", "decoder", "cross"] = "cross"
+    layer: Place | None = None
+    heads: list[Place] | None = None
+    word: Place | Name | None = None
+    merges: bool = True
+    hides_special: bool = False
+    reading: Literal["predicting", "reading"] | None = None
+    top_k: Annotated[int, Field(ge=1, le=1000)] | None = None
+    theme: Literal["light", "dark"] = "light"
+
+
+class ExportQuestion(SightQuestion):
+    """A picture of a trace, or the page with all of them (html), or its numbers (json)."""
+
+    format: Literal["svg", "png", "pdf", "html", "json"] = "svg"
+    view: ViewQuestion = Field(default_factory=ViewQuestion)
+
+
+class ModelAnswer(BaseModel):
+    """A served model."""
+
+    name: str
+    does: Literal["translate", "write"]
+    source_language: str | None = None
+    target_language: str | None = None
+    kind: str | None = None
+    recipe: str | None = None
+    parameters: int | None = None
+    vocabulary: int | None = None
+    heads: dict[str, list[int]] = Field(
+        default_factory=dict, description="For each kind of attention, the heads of its layers."
+    )
+
+
+class InfoAnswer(BaseModel):
+    """What is served, and how much one may ask for."""
+
+    version: str
+    models: list[ModelAnswer]
+    limits: dict[str, float]

@@ -1,0 +1,69 @@
+"""How a service is run: where it listens, who may ask, and how much."""
+
+import ipaddress
+from dataclasses import dataclass, field
+
+from regard.errors import ServiceError
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a request may ask for, and how many sentences may wait."""
+
+    characters: int = 20_000  # of all texts of a request
+    sentences: int = 128  # of a request
+    tokens: int = 512  # of a sentence
+    body: int = 1 << 20  # bytes of a request
+    seconds: float = 30.0  # until a request is given up
+    waiting: int = 512  # sentences in the queue
+    beam: int = 16
+    new_tokens: int = 1024  # that a text generator may write
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not value > 0:
+                raise ServiceError(f"{name} = {value} lets no request through: give more than 0")
+        if self.waiting < self.sentences:
+            raise ServiceError(
+                f"a queue of {self.waiting} sentences cannot take a request of {self.sentences}: "
+                "make the queue longer, or allow fewer sentences"
+            )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where the service listens and whom it answers."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    keys: frozenset[str] = frozenset()
+    is_open: bool = False  # to everyone who can reach the host, without a key
+    origins: tuple[str, ...] = ()  # pages of other places that may ask
+    names: tuple[str, ...] = ()  # by which the service may be called, besides its addresses
+    rows: int = 64  # sentences searched together
+    gather: float = 0.003  # seconds to wait for requests that come together
+    bounds: Bounds = field(default_factory=Bounds)
+
+    def __post_init__(self) -> None:
+        if not (is_loopback(self.host) or self.keys or self.is_open):
+            raise ServiceError(
+                f"--host {self.host} lets other machines ask: give --api-key KEY, or --open if "
+                "everyone who can reach it may"
+            )
+        if any(not key.strip() or not key.isascii() for key in self.keys):
+            raise ServiceError("an API key is ASCII and not empty: choose another")
+        if self.rows < 1 or not 0 <= self.gather <= 1:
+            raise ServiceError(
+                f"batches of {self.rows} after {self.gather:g} s are not possible: give 1 or more "
+                "sentences and between 0 and 1 s"
+            )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is reached from its own machine alone."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

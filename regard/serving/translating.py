@@ -1,0 +1,119 @@
+"""Sentences of many requests, translated together."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from regard.decoding import Search
+from regard.serving.catalogue import Served
+from regard.serving.heard import Audience, Source
+from regard.serving.refusals import RequestError
+from regard.serving.settings import Bounds
+from regard.serving.ticket import Item
+from regard.special import EOS
+from regard.translation import Alignment, Translation
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A sentence, and what besides its translations is wanted."""
+
+    text: str
+    with_alignments: bool = False
+    is_heard: bool = False  # while it is decoded
+
+
+@dataclass(frozen=True)
+class Partial:
+    """The best unfinished output so far; a wider beam may still change its mind."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """The translations of a sentence, best first, and their alignments if they were wanted."""
+
+    source: str
+    translations: tuple[Translation, ...]
+    alignments: tuple[Alignment, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Translating:
+    """Translate with one model and one search."""
+
+    served: Served
+    search: Search
+    rows: int = 64
+
+    @property
+    def key(self) -> Hashable:
+        """The same model, asked in the same way."""
+        return ("translate", self.served.name, self.search)
+
+    def run(self, items: Sequence[Item]) -> None:
+        """Translate, and answer in order."""
+        served = self.served
+        served.heard.audience = self._audience(items)
+        try:
+            found = served.aloud.translate(
+                [item.payload.text for item in items], self.search, batch_rows=self.rows
+            )
+            for item, translations in zip(items, found, strict=True):
+                alignments: tuple[Alignment, ...] = ()
+                if item.payload.with_alignments:
+                    pairs = [(item.payload.text, one.text) for one in translations]
+                    alignments = tuple(served.translator.align_many(pairs))
+                answer = Found(item.payload.text, tuple(translations), alignments)
+                item.tell(answer)
+                item.answer(answer)
+        finally:
+            served.heard.audience = None
+
+    def _audience(self, items: Sequence[Item]) -> Audience:
+        """Whoever waits for one of these; and of those who listen, to which source."""
+        translator = self.served.translator
+        listening: dict[Source, list[Item]] = {}
+        for item in items:
+            if item.payload.is_heard:
+                ids = translator.source_tokenizer.encode(item.payload.text)[: translator.limit]
+                listening.setdefault((*ids, EOS), []).append(item)
+
+        def tell(source: Source, written: Sequence[int]) -> None:
+            partial = Partial(translator.target_tokenizer.decode(written))
+            for item in listening[source]:
+                item.tell(partial)
+
+        return Audience(lambda: any(item.is_wanted for item in items), tell, frozenset(listening))
+
+
+def check_texts(served: Served, texts: Sequence[str], bounds: Bounds) -> None:
+    """Refuse what is too much, with the number that is allowed."""
+    check_size(texts, bounds)
+    limit = min(bounds.tokens, served.translator.limit)
+    for place, text in enumerate(texts):
+        n = len(served.translator.source_tokenizer.encode(text))
+        if n > limit:
+            raise RequestError(
+                f"sentence {place} has {n:,} tokens, and {limit:,} are allowed: split it",
+                status=413,
+                code="too-long",
+            )
+
+
+def check_size(texts: Sequence[str], bounds: Bounds) -> None:
+    """The same for what can be counted without a model."""
+    if len(texts) > bounds.sentences:
+        raise RequestError(
+            f"{len(texts):,} sentences are too many for one request: send up to "
+            f"{bounds.sentences:,}",
+            status=413,
+            code="too-many",
+        )
+    n = sum(map(len, texts))
+    if n > bounds.characters:
+        raise RequestError(
+            f"{n:,} characters are too many for one request: send up to {bounds.characters:,}",
+            status=413,
+            code="too-long",
+        )

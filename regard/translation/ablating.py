@@ -1,0 +1,121 @@
+"""What becomes of a translation when heads are switched off, or look elsewhere."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from regard.checkpoint import LoadedModel
+from regard.decoding import Search
+from regard.errors import UsageError
+from regard.inspection.ablation import Change, ablated
+from regard.inspection.heads import Head, HeadLike, find_heads
+from regard.translation.scoring import Scored
+from regard.translation.translator import Translation, Translator
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """A translation with all heads as they are, the one with some changed, and what they cost.
+
+    ``scored_before`` and ``scored_after`` are of the old output: token by token and <EOS>, how
+    probable it was, and how probable it is now.
+    """
+
+    source: str
+    heads: tuple[Head, ...]
+    before: Translation
+    after: Translation
+    scored_before: Scored
+    scored_after: Scored
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether the model now writes something else."""
+        return self.before.tokens != self.after.tokens
+
+    @property
+    def changes(self) -> tuple[float, ...]:
+        """``Δ log P(yᵢ | y₁ … yᵢ₋₁, source)`` of each token of the old output, and of <EOS>."""
+        both = zip(
+            self.scored_before.log_probabilities, self.scored_after.log_probabilities, strict=True
+        )
+        return tuple(after - before for before, after in both)
+
+    @property
+    def change(self) -> float:
+        """``Δ log P(old output | source)``: below zero, the heads spoke for it."""
+        return math.fsum(self.changes)
+
+    def __str__(self) -> str:
+        names = ", ".join(head.name for head in self.heads)
+        return (
+            f"{self.source}\nbefore  {self.before.text}\nafter   {self.after.text}\n"
+            f"{self.change:+.3f} nats for the old output, by a change of {names}"
+        )
+
+
+def ablate(
+    model: str | Path | LoadedModel | Translator,
+    source: str,
+    heads: HeadLike | Iterable[HeadLike] | Mapping[Head, Change],
+    change: Change = "off",
+    *,
+    kind: str | None = None,
+    target: str | None = None,
+    search: Search | None = None,
+) -> Ablation:
+    """Translate a sentence again with some heads changed.
+
+    Args:
+        model: a model folder, or one that was opened.
+        source: one sentence.
+        heads: ``"encoder.3.2,cross.1"``, or heads with the change of each.
+        change: ``"off"``, ``"uniform"``, ``"argmax"``, or weights ``Q K`` over tokens.
+        kind: of the attention that short names such as ``3.2`` mean.
+        target: what counts as the old output; without it the model's own.
+        search: how outputs are found.
+    """
+    translator = one_model(model)
+    if not translator.source_tokenizer.encode(source):
+        raise UsageError("there is nothing to translate: the source sentence is empty")
+    network = translator.models[0]
+    changes: Mapping[Head, Change] = (
+        heads
+        if isinstance(heads, Mapping)
+        else dict.fromkeys(find_heads(network, heads, kind=kind), change)
+    )
+
+    def translated() -> Translation:
+        return next(iter(translator.translate([source], search)))[0]
+
+    def scored(tokens: tuple[int, ...]) -> Scored:
+        return translator.score_translations([(source, tokens)])[0]
+
+    before = translated() if target is None else _given(translator, source, target)
+    with ablated(network, changes) as changed:
+        after = translated()
+    with ablated(network, changes):  # given weights begin anew with every reading
+        scored_after = scored(before.tokens)
+    return Ablation(source, changed, before, after, scored(before.tokens), scored_after)
+
+
+def one_model(model: str | Path | LoadedModel | Translator) -> Translator:
+    """A translator of one model: looking inside several at once would show none of them."""
+    if isinstance(model, LoadedModel):
+        return Translator((model,))
+    translator = model if isinstance(model, Translator) else Translator.open(model)
+    if len(translator.loaded) > 1:
+        raise UsageError(
+            f"one model is looked into at a time, and {len(translator.loaded)} were given: "
+            "choose one folder"
+        )
+    return translator
+
+
+def _given(translator: Translator, source: str, target: str) -> Translation:
+    tokenizer = translator.target_tokenizer
+    tokens = tuple(tokenizer.encode(target)[: translator.limit])
+    (scored,) = translator.score_translations([(source, tokens)])
+    pieces = tuple(tokenizer.token(id_) for id_ in tokens)
+    return Translation(target, tokens, pieces, scored.log_probability, scored.log_probability)

@@ -1,0 +1,101 @@
+"""What the page shows when no model is served: two sentences, every number from a real model.
+
+    $ python studio/canned.py runs/demo/zh-en/model runs/demo/en-fr/model
+
+Each model is asked for one sentence: its trace, the beam's other translations, the queries, keys
+and values of every head, and what becomes of the output when one head is switched off.
+"""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from regard.decoding import Search
+from regard.inspection.recording import record
+from regard.inspection.trace import Trace
+from regard.translation.ablating import ablate
+from regard.translation.tracing import trace
+from regard.translation.translator import Translator
+
+PAGE = Path(__file__).parents[1] / "regard" / "serving" / "page"
+TESTS = Path(__file__).parent / "tests"  # where the same trace is read as a file
+SENTENCES = {
+    "zh-en": "这只动物没有过马路，因为它太累了。",
+    "en-fr": "The animal did not cross the street because it was too tired.",
+}
+DIGITS = 4
+
+
+def canned(name: str, folder: Path) -> dict[str, Any]:
+    """All that the page can show of one sentence."""
+    translator, text = Translator.open(folder), SENTENCES[name]
+    search = Search(width=5, n_best=5)
+    found = next(iter(translator.translate([text], search)))
+    seen = trace(translator, text, search=Search(width=5))
+    seen.save(TESTS / f"{name}.trace")
+    seen = replace(seen, provenance=replace(seen.provenance, model=name), positions=None)
+    return {
+        "name": name,
+        "trace": json.loads(seen.to_json()),
+        "hypotheses": [
+            {"text": one.text, "score": one.score, "log_probability": one.log_probability}
+            for one in found
+        ],
+        "sites": vectors(translator, seen),
+        "ablations": ablations(translator, seen),
+    }
+
+
+@torch.inference_mode()
+def vectors(translator: Translator, seen: Trace) -> list[dict[str, Any]]:
+    """Queries, keys and values of every head of every site."""
+    model = translator.loaded[0].translator
+    source = torch.tensor([[token.id for token in seen.source.tokens]])
+    target = torch.tensor([[token.id for token in seen.target.read]])
+    with record(model) as heard:
+        model(source, target)
+    told = []
+    for site in model.sites:
+        base = site.probe.rpartition(".")[0]
+        numbers = {
+            name: _short(heard[f"{base}.{name}"][0].numpy())
+            for name in ("queries", "keys", "values")
+        }
+        told.append({"kind": site.kind, "layer": site.layer, **numbers})
+    return told
+
+
+def ablations(translator: Translator, seen: Trace) -> dict[str, Any]:
+    """The output without each head in turn."""
+    told = {}
+    for site in seen.sites:
+        for head in range(site.n_heads):
+            name = f"{site.name}.{head}"
+            found = ablate(translator, seen.source.text, [name], search=Search(width=5))
+            told[name] = {
+                "heads": [name],
+                "before": found.before.text,
+                "after": found.after.text,
+                "has_changed": found.has_changed,
+                "tokens": list(found.scored_before.pieces),
+                "changes": [round(change, DIGITS) for change in found.changes],
+                "change": round(found.change, DIGITS),
+            }
+    return told
+
+
+def _short(values: np.ndarray) -> Any:
+    return np.round(values.astype(np.float64), DIGITS).tolist()
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    for folder in map(Path, sys.argv[1:]):
+        name = folder.resolve().parent.name
+        text = json.dumps(canned(name, folder), ensure_ascii=False, separators=(",", ":"))
+        (PAGE / f"canned.{name}.json").write_text(f"{text}\n", "utf-8")

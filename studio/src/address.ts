@@ -1,0 +1,149 @@
+// The address of the page says everything that is seen, so that a view can be sent to someone.
+import { KINDS, type Kind } from "./trace";
+import type { Reading } from "./table";
+
+export const VIEWS = ["look", "arithmetic", "switchboard", "blocks"] as const;
+export type View = (typeof VIEWS)[number];
+export const LANGUAGES = ["en", "zh"] as const;
+export type Language = (typeof LANGUAGES)[number];
+export const BLOCKS = ["positions", "masks", "norms", "scores"] as const;
+export type Block = (typeof BLOCKS)[number];
+export type Form = "matrix" | "lines";
+export const EXAMPLES = ["zh-en", "en-fr"] as const;
+export type Example = (typeof EXAMPLES)[number];
+
+export interface Address {
+  view: View;
+  language: Language;
+  theme: "auto" | "light" | "dark";
+  isLarge: boolean;
+  example: Example;
+  model: string | null;
+  text: string | null;
+  target: string | null;
+  site: Kind;
+  layer: number | null;
+  /** null is the mean of all */
+  head: number | null;
+  form: Form;
+  merges: boolean;
+  hidesSpecial: boolean;
+  reading: Reading | null;
+  /** places of tokens, whatever is merged */
+  row: number | null;
+  column: number | null;
+  step: number;
+  isLecture: boolean;
+  off: readonly string[];
+  block: Block;
+  length: number;
+  width: number;
+  seed: number;
+}
+
+export const usual = (language: Language): Address => ({
+  view: "look",
+  language,
+  theme: "auto",
+  isLarge: false,
+  example: "zh-en",
+  model: null,
+  text: null,
+  target: null,
+  site: "cross",
+  layer: null,
+  head: null,
+  form: "matrix",
+  merges: true,
+  hidesSpecial: false,
+  reading: null,
+  row: null,
+  column: null,
+  step: 6,
+  isLecture: false,
+  off: [],
+  block: "positions",
+  length: 32,
+  width: 64,
+  seed: 1,
+});
+
+const among = <T extends string>(allowed: readonly T[], said: string | null): T | undefined =>
+  allowed.find((one) => one === said);
+
+function whole(said: string | null, least: number, most: number): number | null {
+  if (said === null || !/^\d{1,6}$/.test(said)) return null;
+  return Math.min(most, Math.max(least, Number(said)));
+}
+
+const HEAD = /^(encoder|decoder|cross)\.\d{1,3}\.\d{1,3}$/;
+
+/** What the part of the address after "#" asks for; what it does not know, it passes over. */
+export function parse(hash: string, browser: Language): Address {
+  const [path = "", query = ""] = hash.replace(/^#?\/?/, "").split("?", 2);
+  const said = new URLSearchParams(query);
+  const get = (name: string): string | null => said.get(name);
+  const language = among(LANGUAGES, get("lang")) ?? browser;
+  const base = usual(language);
+  const most = 1_000_000;
+  return {
+    ...base,
+    view: among(VIEWS, path) ?? base.view,
+    theme: among(["auto", "light", "dark"], get("theme")) ?? base.theme,
+    isLarge: get("large") === "1",
+    example: among(EXAMPLES, get("example")) ?? base.example,
+    model: get("model"),
+    text: get("text"),
+    target: get("target"),
+    site: among(KINDS, get("site")) ?? base.site,
+    layer: whole(get("layer"), 0, most),
+    head: whole(get("head"), 0, most),
+    form: among(["matrix", "lines"], get("form")) ?? base.form,
+    merges: get("words") !== "0",
+    hidesSpecial: get("special") === "0",
+    reading: among(["predicting", "reading"], get("rows")) ?? null,
+    row: whole(get("row"), 0, most),
+    column: whole(get("column"), 0, most),
+    step: whole(get("step"), 1, 6) ?? base.step,
+    isLecture: get("preset") === "lecture",
+    off: (get("off") ?? "").split(",").filter((name) => HEAD.test(name)),
+    block: among(BLOCKS, get("block")) ?? base.block,
+    length: whole(get("length"), 2, 128) ?? base.length,
+    width: (whole(get("width"), 2, 256) ?? base.width) & ~1,
+    seed: whole(get("seed"), 0, most) ?? base.seed,
+  };
+}
+
+/** The address again; what is usual is left out. */
+export function format(address: Address, browser: Language): string {
+  const base = usual(address.language);
+  const query = new URLSearchParams();
+  const put = (name: string, value: string | number | null, isUsual: boolean): void => {
+    if (!isUsual && value !== null) query.set(name, String(value));
+  };
+  put("lang", address.language, address.language === browser);
+  put("theme", address.theme, address.theme === base.theme);
+  put("large", 1, !address.isLarge);
+  put("example", address.example, address.example === base.example);
+  put("model", address.model, false);
+  put("text", address.text, false);
+  put("target", address.target, false);
+  put("site", address.site, address.site === base.site);
+  put("layer", address.layer, false);
+  put("head", address.head, false);
+  put("form", address.form, address.form === base.form);
+  put("words", 0, address.merges);
+  put("special", 0, !address.hidesSpecial);
+  put("rows", address.reading, false);
+  put("row", address.row, false);
+  put("column", address.column, false);
+  put("preset", "lecture", !address.isLecture);
+  put("step", address.step, address.step === base.step);
+  put("off", address.off.join(","), address.off.length === 0);
+  put("block", address.block, address.block === base.block);
+  put("length", address.length, address.length === base.length);
+  put("width", address.width, address.width === base.width);
+  put("seed", address.seed, address.seed === base.seed);
+  const said = query.toString();
+  return `#/${address.view}${said ? `?${said}` : ""}`;
+}

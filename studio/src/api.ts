@@ -1,0 +1,192 @@
+// The service's own API, under /api/v1 beside the page; where it is not there, canned sentences.
+import { type Arithmetic } from "./mathematics/arithmetic";
+import { type Kind, type Trace, checkedTrace } from "./trace";
+import { traceFromBytes } from "./trace_file";
+
+export interface Model {
+  name: string;
+  does: "translate" | "write";
+  source_language: string | null;
+  target_language: string | null;
+  kind: string | null;
+  heads: Record<string, number[]>;
+}
+
+export interface Hypothesis {
+  text: string;
+  score: number;
+  log_probability: number;
+}
+
+export interface Ablation {
+  heads: string[];
+  before: string;
+  after: string;
+  has_changed: boolean;
+  tokens: string[];
+  changes: number[];
+  change: number;
+}
+
+export interface Vectors {
+  kind: Kind;
+  layer: number;
+  queries: number[][][];
+  keys: number[][][];
+  values: number[][][];
+}
+
+export interface Canned {
+  name: string;
+  trace: Trace;
+  hypotheses: Hypothesis[];
+  sites: Vectors[];
+  ablations: Record<string, Ablation>;
+}
+
+export interface Sight {
+  model: string | null;
+  source: string;
+  target: string | null;
+}
+
+export interface Cell {
+  site: Kind;
+  layer: number;
+  head: number;
+  row: number;
+  column: number;
+}
+
+/** What the service says when it refuses, in one sentence. */
+export class Refused extends Error {}
+
+const BASE = "api/v1";
+
+async function asked(path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  const answer = await fetch(`${BASE}/${path}`, {
+    method: body === undefined ? "GET" : "POST",
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  if (answer.ok) return answer;
+  const said: unknown = await answer.json().catch(() => null);
+  const hasReason = typeof said === "object" && said !== null && "error" in said;
+  throw new Refused(hasReason ? String(said.error) : `${answer.status} ${answer.statusText}`);
+}
+
+/** The models that translate; none if no service answers. */
+export async function servedModels(): Promise<Model[]> {
+  try {
+    const answer = await fetch(`${BASE}/info`);
+    if (!answer.ok || !(answer.headers.get("content-type") ?? "").includes("json")) return [];
+    const info = (await answer.json()) as { models?: Model[] };
+    return (info.models ?? []).filter((model) => model.does === "translate");
+  } catch {
+    return [];
+  }
+}
+
+export async function canned(name: string): Promise<Canned> {
+  const answer = await fetch(`canned.${name}.json`);
+  if (!answer.ok) throw new Refused(`canned.${name}.json: ${answer.status}`);
+  const found = (await answer.json()) as Canned;
+  return { ...found, trace: checkedTrace(found.trace) };
+}
+
+const sightBody = (sight: Sight): Record<string, string> => ({
+  source: sight.source,
+  ...(sight.model === null ? {} : { model: sight.model }),
+  ...(sight.target === null ? {} : { target: sight.target }),
+});
+
+export async function traceOf(sight: Sight, signal?: AbortSignal): Promise<Trace> {
+  const body = { ...sightBody(sight), format: "safetensors", precision: "float32" };
+  const answer = await asked("trace", body, signal);
+  return traceFromBytes(await answer.arrayBuffer());
+}
+
+interface Event {
+  event: "partial" | "sentence" | "done" | "error";
+  text?: string;
+  error?: string;
+  hypotheses?: Hypothesis[];
+}
+
+/** Translate; each output is told while it is decoded, and all are given at the end. */
+export async function translated(
+  text: string,
+  model: string | null,
+  tell: (partial: string) => void,
+  signal?: AbortSignal,
+): Promise<Hypothesis[]> {
+  const body = { text, n_best: 5, beam: 5, ...(model === null ? {} : { model }) };
+  const answer = await asked("translate/stream", body, signal);
+  let found: Hypothesis[] = [];
+  for await (const line of lines(answer)) {
+    const event = JSON.parse(line) as Event;
+    if (event.event === "partial") tell(event.text ?? "");
+    if (event.event === "sentence") found = event.hypotheses ?? [];
+    if (event.event === "error") throw new Refused(event.error ?? "");
+  }
+  return found;
+}
+
+async function* lines(answer: Response): AsyncGenerator<string> {
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  while (reader !== undefined) {
+    const { done, value } = await reader.read();
+    const parts = (rest + (value ?? "")).split("\n");
+    rest = done ? "" : (parts.pop() ?? "");
+    yield* parts.filter((part) => part.trim() !== "");
+    if (done) return;
+  }
+}
+
+interface CellAnswer {
+  row_token: string;
+  column_token: string;
+  column_tokens: string[];
+  column: number;
+  formula: string;
+  query: number[];
+  key: number[];
+  products: number[] | null;
+  sum: number | null;
+  divisor: number | null;
+  score: number;
+  scores: number[];
+  may_see: boolean[];
+  weights: number[];
+  values: number[][];
+  context: number[];
+}
+
+export async function arithmeticOf(
+  sight: Sight,
+  cell: Cell,
+  signal?: AbortSignal,
+): Promise<Arithmetic> {
+  const answer = await asked("arithmetic", { ...sightBody(sight), ...cell }, signal);
+  const said = (await answer.json()) as CellAnswer;
+  const { row_token, column_token, column_tokens, may_see, ...numbers } = said;
+  return {
+    ...numbers,
+    rowLabel: row_token,
+    columnLabel: column_token,
+    labels: column_tokens,
+    maySee: may_see,
+  };
+}
+
+export async function ablationOf(
+  sight: Sight,
+  heads: readonly string[],
+  signal?: AbortSignal,
+): Promise<Ablation> {
+  const answer = await asked("ablate", { ...sightBody(sight), heads, change: "off" }, signal);
+  return (await answer.json()) as Ablation;
+}

@@ -1,0 +1,119 @@
+// A picture as items in pixels, colours as roles; whoever draws it knows nothing of attention.
+import type { Colour, Ramp } from "./colours";
+
+export interface Text {
+  kind: "text";
+  x: number;
+  y: number;
+  text: string;
+  size: number;
+  colour: Colour;
+  anchor?: "start" | "middle" | "end";
+  isBold?: boolean;
+  turned?: number;
+  row?: number;
+  column?: number;
+}
+
+export interface Path {
+  kind: "path";
+  points: readonly (readonly [number, number])[];
+  colour: Colour;
+  width: number;
+  opacity?: number;
+  isCurve?: boolean;
+}
+
+export interface Rectangle {
+  kind: "rectangle";
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  fill?: Colour;
+  stroke?: Colour;
+  strokeWidth?: number;
+  radius?: number;
+  opacity?: number;
+}
+
+export interface Heat {
+  kind: "heat";
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  values: readonly (readonly number[])[];
+  low: number;
+  high: number;
+  ramp: Ramp;
+}
+
+export type Item = Text | Path | Rectangle | Heat;
+
+export interface Scene {
+  width: number;
+  height: number;
+  title: string;
+  items: readonly Item[];
+}
+
+export const FONTS =
+  "'Noto Sans','DejaVu Sans','Segoe UI','Helvetica Neue',Arial,'Noto Sans CJK SC','Noto Sans SC'," +
+  "'Source Han Sans SC','PingFang SC','Microsoft YaHei','WenQuanYi Zen Hei',sans-serif";
+
+const NARROW = new Set("iIl.,:;'|!’‘·jft()[]");
+const BROAD = new Set("mwMWOQ%@&…—");
+const WIDE = /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
+
+/** Whether a character is as wide as it is high, as Chinese ones are. */
+export const isWide = (character: string): boolean => WIDE.test(character);
+
+function widthOf(character: string): number {
+  if (isWide(character)) return 1;
+  if (NARROW.has(character)) return 0.38;
+  if (BROAD.has(character)) return 0.9;
+  return /\p{Lu}/u.test(character) ? 0.7 : 0.61;
+}
+
+/** About how many pixels a text takes, rather too many. */
+export const textWidth = (text: string, size: number): number =>
+  size * Array.from(text).reduce((sum, character) => sum + widthOf(character), 0);
+
+/** The text, or as much of its beginning as fits, and dots. */
+export function shortened(text: string, most: number, size: number): string {
+  if (textWidth(text, size) <= most) return text;
+  const kept = Array.from(text);
+  while (kept.length > 0 && textWidth(`${kept.join("")}…`, size) > most) kept.pop();
+  return `${kept.join("")}…`;
+}
+
+export function moved(item: Item, x: number, y: number): Item {
+  if (item.kind === "path") {
+    return { ...item, points: item.points.map(([a, b]) => [a + x, b + y] as const) };
+  }
+  return { ...item, x: item.x + x, y: item.y + y };
+}
+
+/** Scenes below each other, as one. */
+export function stacked(scenes: readonly Scene[], title: string, apart = 28): Scene {
+  const items: Item[] = [];
+  let y = 0;
+  let width = 0;
+  for (const scene of scenes) {
+    items.push(...scene.items.map((item) => moved(item, 0, y)));
+    y += scene.height + apart;
+    width = Math.max(width, scene.width);
+  }
+  return { width, height: Math.max(1, y - apart), title, items };
+}
+
+/** The same with a margin around it, for a file of its own. */
+export function framed(scene: Scene, margin = 24): Scene {
+  return {
+    ...scene,
+    width: scene.width + 2 * margin,
+    height: scene.height + 2 * margin,
+    items: scene.items.map((item) => moved(item, margin, margin)),
+  };
+}

@@ -1,0 +1,149 @@
+// One site as people read it: labelled rows and columns, tokens merged into words if wanted.
+import { type Kind, type Sentence, type Site, type Token, type Trace, isSpecial, tokensRead } from "./trace";
+
+export type Reading = "predicting" | "reading";
+
+export interface Label {
+  text: string;
+  places: readonly number[];
+  is_special: boolean;
+}
+
+export type Matrix = readonly (readonly number[])[];
+
+export interface Table {
+  kind: Kind;
+  layer: number;
+  heads: readonly number[];
+  rows: readonly Label[];
+  columns: readonly Label[];
+  /** weights[i] belongs to heads[i] */
+  weights: readonly Matrix[];
+  reading: Reading;
+}
+
+/** A step looks at the source to predict a word, and at what was written as the word just read. */
+export const usualReading = (kind: Kind): Reading => (kind === "cross" ? "predicting" : "reading");
+
+export function labels(
+  sentence: Sentence,
+  tokens: readonly Token[],
+  merges: boolean,
+): readonly Label[] {
+  return merges ? wordLabels(sentence, tokens) : tokenLabels(tokens);
+}
+
+function tokenLabels(tokens: readonly Token[]): readonly Label[] {
+  const marks = tokens.some((token) => token.text.startsWith("▁"));
+  let before: number | null = null;
+  return tokens.map((token, place) => {
+    let text = token.text.replaceAll("▁", " ").trim() || "␣";
+    if (marks && token.word !== null && token.word === before) text = `·${text}`;
+    before = token.word;
+    return { text, places: [place], is_special: isSpecial(token) };
+  });
+}
+
+function wordLabels(sentence: Sentence, tokens: readonly Token[]): readonly Label[] {
+  // Offsets count characters, as Python does; some characters are two units of JavaScript's.
+  const characters = Array.from(sentence.text);
+  const slice = (start: number, end: number): string => characters.slice(start, end).join("");
+  const found: Label[] = [];
+  let start = -1;
+  let end = -1;
+  tokens.forEach((token, place) => {
+    const word = token.word === null ? undefined : sentence.words[token.word];
+    const last = found.at(-1);
+    if (word === undefined) {
+      found.push({ text: token.text, places: [place], is_special: true });
+      start = end = -1;
+    } else if (start >= 0 && word.start < end && last !== undefined) {
+      end = Math.max(end, word.end, token.end);
+      found[found.length - 1] = {
+        text: slice(start, end),
+        places: [...last.places, place],
+        is_special: false,
+      };
+    } else {
+      start = word.start;
+      end = Math.max(word.end, token.end);
+      found.push({ text: slice(start, end), places: [place], is_special: false });
+    }
+  });
+  return found;
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
+
+/** The column of a word is the sum over its tokens, its row their mean. */
+export function merged(weights: Matrix, rows: readonly Label[], columns: readonly Label[]): Matrix {
+  return rows.map((row) =>
+    columns.map(
+      (column) =>
+        sum(row.places.map((i) => sum(column.places.map((j) => weights[i]?.[j] ?? 0)))) /
+        row.places.length,
+    ),
+  );
+}
+
+export interface Wish {
+  heads?: readonly number[];
+  reading?: Reading | null;
+  merges?: boolean;
+  hidesSpecial?: boolean;
+}
+
+export function tableOf(trace: Trace, site: Site, wish: Wish = {}): Table {
+  const reading = wish.reading ?? usualReading(site.kind);
+  const merges = wish.merges ?? true;
+  const { source, target } = trace;
+  const read = tokensRead(target);
+  const rowTokens = reading === "predicting" ? target.tokens : read;
+  let rows =
+    site.kind === "encoder"
+      ? labels(source, source.tokens, merges)
+      : labels(target, rowTokens, merges);
+  let columns =
+    site.kind === "decoder" ? labels(target, read, merges) : labels(source, source.tokens, merges);
+  if (wish.hidesSpecial) {
+    rows = rows.filter((label) => !label.is_special);
+    columns = columns.filter((label) => !label.is_special);
+  }
+  const heads = wish.heads ?? site.weights.map((_, head) => head);
+  const weights = heads.map((head) => merged(site.weights[head] ?? [], rows, columns));
+  return { kind: site.kind, layer: site.layer, heads, rows, columns, weights, reading };
+}
+
+export function mean(matrices: readonly Matrix[]): Matrix {
+  const [first] = matrices;
+  if (first === undefined) return [];
+  return first.map((row, i) =>
+    row.map((_, j) => sum(matrices.map((one) => one[i]?.[j] ?? 0)) / matrices.length),
+  );
+}
+
+/** Let the shares of each row sum to one again, where anything is left of it. */
+export function madeWhole(matrix: Matrix): Matrix {
+  return matrix.map((row) => {
+    const total = sum(row);
+    return total > 0 ? row.map((value) => value / total) : row;
+  });
+}
+
+/** The label that stands for the token at this place. */
+export function labelAt(found: readonly Label[], place: number | null): number | null {
+  if (place === null) return null;
+  const index = found.findIndex((label) => label.places.includes(place));
+  return index < 0 ? null : index;
+}
+
+/** The strongest pair of tokens within a cell of words. */
+export function strongest(weights: Matrix, row: Label, column: Label): [number, number] {
+  let best: [number, number] = [row.places[0] ?? 0, column.places[0] ?? 0];
+  for (const i of row.places) {
+    for (const j of column.places) {
+      if ((weights[i]?.[j] ?? 0) > (weights[best[0]]?.[best[1]] ?? 0)) best = [i, j];
+    }
+  }
+  return best;
+}

@@ -1,0 +1,177 @@
+// A trace as Regard writes it (Trace.to_json), and the checks that let a stranger's file be shown.
+
+export const KINDS = ["encoder", "decoder", "cross"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Word {
+  text: string;
+  start: number;
+  end: number;
+}
+
+export interface Token extends Word {
+  id: number;
+  word: number | null;
+}
+
+export interface Sentence {
+  text: string;
+  words: readonly Word[];
+  tokens: readonly Token[];
+}
+
+export interface Site {
+  kind: Kind;
+  layer: number;
+  is_uniform: readonly boolean[];
+  /** weights[head][row][column] */
+  weights: readonly (readonly (readonly number[])[])[];
+}
+
+export interface Alternative {
+  id: number;
+  text: string;
+  log_probability: number;
+}
+
+export interface Step {
+  log_probability: number;
+  alternatives: readonly Alternative[];
+}
+
+export interface Provenance {
+  model: string;
+  kind: string;
+  recipe: string;
+  version: string;
+  is_forced: boolean;
+  [other: string]: string | number | boolean;
+}
+
+export interface Trace {
+  format: number;
+  source: Sentence;
+  target: Sentence;
+  sites: readonly Site[];
+  steps: readonly Step[];
+  provenance: Provenance;
+  aligning: number | null;
+}
+
+export const FORMAT = 1;
+const BOS: Token = { id: 2, text: "<s>", start: 0, end: 0, word: null };
+const SPECIAL = new Set([0, 2, 3]); // PAD, BOS, EOS
+
+export const isSpecial = (token: Token): boolean => SPECIAL.has(token.id);
+
+/** What a decoder reads while it writes these tokens: <s>, then all but the last. */
+export const tokensRead = (sentence: Sentence): readonly Token[] => [
+  BOS,
+  ...sentence.tokens.slice(0, -1),
+];
+
+export const layersOf = (trace: Trace, kind: Kind): readonly number[] =>
+  trace.sites.filter((site) => site.kind === kind).map((site) => site.layer);
+
+export const kindsOf = (trace: Trace): readonly Kind[] =>
+  KINDS.filter((kind) => trace.sites.some((site) => site.kind === kind));
+
+export function siteOf(trace: Trace, kind: Kind, layer: number): Site | undefined {
+  return trace.sites.find((site) => site.kind === kind && site.layer === layer);
+}
+
+/** The layer to show unless another is asked for: the aligning one, or the last. */
+export function defaultLayer(trace: Trace, kind: Kind): number {
+  if (kind === "cross" && trace.aligning !== null) return trace.aligning;
+  return layersOf(trace, kind).at(-1) ?? 0;
+}
+
+export class NotATrace extends Error {}
+
+export class TooNew extends Error {}
+
+type Plain = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Plain =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isNumber = (value: unknown): value is number =>
+  typeof value === "number" && Number.isFinite(value);
+
+function isSentence(value: unknown): value is Sentence {
+  if (!isObject(value) || typeof value.text !== "string") return false;
+  const { words, tokens } = value;
+  if (!Array.isArray(words) || !Array.isArray(tokens)) return false;
+  const isWord = (word: unknown): boolean =>
+    isObject(word) && typeof word.text === "string" && isNumber(word.start) && isNumber(word.end);
+  const isToken = (token: unknown): boolean =>
+    isObject(token) &&
+    isWord(token) &&
+    isNumber(token.id) &&
+    (token.word === null || (isNumber(token.word) && token.word >= 0 && token.word < words.length));
+  return words.every(isWord) && tokens.length > 0 && tokens.every(isToken);
+}
+
+const isMatrix = (value: unknown, rows: number, columns: number): boolean =>
+  Array.isArray(value) &&
+  value.length === rows &&
+  value.every(
+    (row: unknown) => Array.isArray(row) && row.length === columns && row.every(isNumber),
+  );
+
+function isSite(value: unknown, nSource: number, nTarget: number): value is Site {
+  if (!isObject(value) || !isNumber(value.layer) || !Array.isArray(value.weights)) return false;
+  if (!KINDS.some((kind) => kind === value.kind) || !Array.isArray(value.is_uniform)) return false;
+  const rows = value.kind === "encoder" ? nSource : nTarget;
+  const columns = value.kind === "decoder" ? nTarget : nSource;
+  return (
+    value.weights.length === value.is_uniform.length &&
+    value.weights.length > 0 &&
+    value.weights.every((head: unknown) => isMatrix(head, rows, columns))
+  );
+}
+
+const isStep = (value: unknown): value is Step =>
+  isObject(value) &&
+  isNumber(value.log_probability) &&
+  Array.isArray(value.alternatives) &&
+  value.alternatives.every(
+    (one: unknown) => isObject(one) && typeof one.text === "string" && isNumber(one.log_probability),
+  );
+
+function isTrace(value: unknown): value is Trace {
+  if (!isObject(value)) return false;
+  const { source, target, sites, steps, provenance, aligning } = value;
+  return (
+    isSentence(source) &&
+    isSentence(target) &&
+    Array.isArray(sites) &&
+    sites.every((site: unknown) => isSite(site, source.tokens.length, target.tokens.length)) &&
+    Array.isArray(steps) &&
+    steps.length === target.tokens.length &&
+    steps.every(isStep) &&
+    isObject(provenance) &&
+    typeof provenance.model === "string" &&
+    (aligning === null || isNumber(aligning))
+  );
+}
+
+/** A trace from what JSON gave, or an error that says why not. */
+export function checkedTrace(value: unknown): Trace {
+  if (isObject(value) && isNumber(value.format) && value.format > FORMAT) throw new TooNew();
+  if (!isTrace(value)) throw new NotATrace();
+  return value;
+}
+
+export function traceFromText(text: string): Trace {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new NotATrace();
+  }
+  return checkedTrace(value);
+}
+
+export const logProbability = (trace: Trace): number =>
+  trace.steps.reduce((sum, step) => sum + step.log_probability, 0);

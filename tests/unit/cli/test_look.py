@@ -1,0 +1,213 @@
+"""Heat maps and lists of the terminal: every line fits, every number is the right one."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from rich.cells import cell_len
+
+from regard.checkpoint import save
+from regard.cli.look.choosing import Choices, find_trace, heads_of, named_heads, remarks
+from regard.cli.look.heatmap import heat_map, percent, shade
+from regard.cli.look.lists import looks_of_a_word, looks_of_rows, steps
+from regard.errors import UsageError
+from regard.inspection.heads import Head
+from regard.inspection.scene import View
+from regard.inspection.trace import Label, Trace, table
+from regard.models import build
+from regard.recipes import Recipe, TransformerSection
+from regard.text import Words
+from regard.translation.tracing import trace
+
+WORDS = Words(["ein", "Hund", "sieht", "die", "Katze", "机", "器", "."])
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    section = TransformerSection(
+        d_model=12, n_heads=3, n_layers=2, d_feedforward=20, dropout=0.0, tie="none"
+    )
+    torch.manual_seed(3)
+    model = build(section, len(WORDS), len(WORDS))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(1.7)
+    folder = tmp_path_factory.mktemp("look") / "tiny"
+    save(folder, model, Recipe(name="tiny", model=section), WORDS, WORDS)
+    return trace(folder, "ein Hund 机器 Xylophon .", "die Katze sieht die Katze")
+
+
+def labels(*texts: str) -> list[Label]:
+    return [Label(text, (i,), text.startswith("<")) for i, text in enumerate(texts)]
+
+
+class TestHeatMap:
+    def test_a_cell_has_its_weight_in_percent_below_its_word(self) -> None:
+        values = np.array([[0.874, 0.004, 0.122], [0.0, 1.0, 0.0]])
+        lines = heat_map(values, labels("a", "bb"), labels("x", "机器", "yes"), 60).lines
+        assert [line.plain.rstrip() for line in lines] == [
+            "      x 机器  yes",
+            " a   87    ·   12",
+            "bb    ·  100    ·",
+        ]
+
+    def test_shades_grow_with_the_weight(self) -> None:
+        def brightness(weight: float) -> int:
+            colour = shade(weight).bgcolor
+            assert colour is not None
+            assert colour.triplet is not None
+            return sum(colour.triplet)
+
+        shades = [brightness(weight) for weight in (0.0, 0.02, 0.1, 0.3, 0.7, 1.0)]
+        assert shades == sorted(set(shades))
+        assert brightness(1.2) == brightness(1.0)
+
+    @pytest.mark.parametrize("width", [30, 44, 80, 200])
+    @pytest.mark.parametrize("n_columns", [1, 7, 23])
+    def test_every_column_is_there_and_no_line_is_too_wide(
+        self, width: int, n_columns: int
+    ) -> None:
+        values = np.full((3, n_columns), 0.25)
+        columns = labels(*(f"Wort{j:02}机" for j in range(n_columns)))
+        drawn = heat_map(values, labels("a", "动物", "a-rather-long-label"), columns, width)
+        assert max(line.cell_len for line in drawn.lines) <= width
+        n_numbers = sum(line.plain.split().count("25") for line in drawn.lines)
+        shown = n_columns - drawn.n_columns_left_out
+        assert n_numbers == 3 * shown
+        assert shown == n_columns or width == 30
+
+    def test_long_words_are_broken_over_their_columns(self) -> None:
+        columns = labels("unbelievable", "a", "incomprehensibilities", "x", "y", "z")
+        lines = heat_map(np.full((1, 6), 1 / 6), labels("r"), columns, 26).lines
+        assert [line.plain for line in lines[:3]] == ["  unb     inc", "  eli     omp", "  ev…   a re…   x   y   z"]  # fmt: skip # noqa: E501
+
+    def test_a_huge_sentence_says_what_it_leaves_out(self) -> None:
+        many = labels(*(f"w{i}" for i in range(150)))
+        drawn = heat_map(np.full((150, 150), 1 / 150), many, many, 80)
+        assert drawn.n_rows_left_out == 50
+        assert drawn.n_columns_left_out > 0
+
+    def test_the_largest_of_a_row_is_marked(self) -> None:
+        values = np.array([[0.3, 0.7], [0.6, 0.4]])
+        drawn = heat_map(values, labels("a", "b"), labels("x", "y"), 40, marks_largest=True)
+        marked = [
+            [line.plain[span.start : span.end].strip() for span in line.spans
+             if not isinstance(span.style, str) and span.style.underline]
+            for line in drawn.lines[1:]
+        ]  # fmt: skip
+        assert marked == [["70"], ["60"]]
+
+    def test_nothing_to_show(self) -> None:
+        assert heat_map(np.zeros((0, 0)), [], [], 80).lines == []
+
+
+@pytest.mark.parametrize(
+    ("weight", "said"), [(0.0, "·"), (0.0049, "·"), (0.006, "1"), (0.355, "36"), (1.0, "100")]
+)
+def test_percents(weight: float, said: str) -> None:
+    assert percent(weight) == said
+
+
+class TestLists:
+    def test_a_word_lists_all_that_it_looks_at(self, found: Trace) -> None:
+        seen = table(found, "cross", 1)
+        lines = [line.plain.split() for line in looks_of_a_word(seen, 2, 80)]
+        assert lines[0] == ["mean", "h0", "h1", "h2"]
+        assert [line[0] for line in lines[1:]] == [label.text for label in seen.columns]
+        for j, line in enumerate(lines[1:]):
+            assert line[1] == percent(float(seen.mean[2, j]))
+            assert line[-3:] == [percent(float(weight)) for weight in seen.weights[:, 2, j]]
+
+    def test_heads_that_have_no_room_are_left_out(self, found: Trace) -> None:
+        seen = table(found, "cross", 1)
+        for width in (20, 44, 60):
+            lines = looks_of_a_word(seen, 0, width)
+            assert max(line.cell_len for line in lines) <= width
+        assert "h0" not in looks_of_a_word(seen, 0, 20)[0].plain
+
+    @pytest.mark.parametrize("top", [1, 2, 5])
+    def test_rows_name_what_they_look_at_most_first(self, found: Trace, top: int) -> None:
+        seen = table(found, "encoder", 0)
+        for i, line in enumerate(looks_of_rows(seen, 200, top, None)):
+            row, _, looks = line.plain.partition(" → ")
+            assert row.strip() == seen.rows[i].text
+            order = [
+                j for j in np.argsort(-seen.mean[i], kind="stable")[:top] if seen.mean[i, j] >= 0.02
+            ]
+            expected = [f"{seen.columns[j].text} {percent(float(seen.mean[i, j]))}" for j in order]
+            assert [part.strip() for part in looks.split("   ")] == expected
+
+    def test_rows_fit(self, found: Trace) -> None:
+        for width in (24, 40):
+            lines = looks_of_rows(table(found, "encoder", 0), width, 9, None)
+            assert max(line.cell_len for line in lines) <= width
+            assert any(line.plain.endswith("…") for line in lines)
+
+    def test_every_step_has_a_line(self, found: Trace) -> None:
+        lines = [line.plain.split() for line in steps(found, View("strip"), 120)]
+        assert [line[1] for line in lines[2:]] == ["die", "Katze", "sieht", "die", "Katze", "</s>"]
+        first = found.steps[0]
+        assert lines[2][2] == percent(float(np.exp(first.log_probability)))
+        assert lines[2][3] == first.alternatives[0].text
+
+    def test_steps_fit(self, found: Trace) -> None:
+        for width in (50, 80):
+            assert max(line.cell_len for line in steps(found, View("strip"), width)) <= width
+
+
+class TestChoosing:
+    def test_heads(self) -> None:
+        assert heads_of(None) is None
+        assert heads_of("2") == (2,)
+        assert heads_of("3, 0,3") == (0, 3)
+        with pytest.raises(UsageError) as error:
+            heads_of("1;2")
+        assert str(error.value) == (
+            "--head '1;2' names no heads: give their numbers, for example --head 2 or --head 0,3"
+        )
+
+    @pytest.mark.parametrize(
+        ("heads", "names"),
+        [
+            ([("cross", 0, 1)], "cross.0.1"),
+            ([("cross", 1, h) for h in range(3)], "cross.1"),
+            ([("encoder", y, h) for y in range(2) for h in range(3)], "encoder"),
+            (
+                [("cross", 0, 2), *(("decoder", 1, h) for h in range(3)), ("decoder", 0, 1)],
+                "decoder.1, decoder.0.1, cross.0.2",
+            ),
+        ],
+    )
+    def test_whole_layers_have_one_name(
+        self, found: Trace, heads: list[tuple[str, int, int]], names: str
+    ) -> None:
+        assert named_heads(found, [Head(*head) for head in heads]) == names
+
+    def test_words_by_text_or_number(self, found: Trace) -> None:
+        for word, row in (("KATZE", 1), ("3", 3), ("sieht", 2)):
+            view = _choices(word=word).view(found, "matrix")
+            assert view.word is not None
+            assert view.table(found).row(view.word) == row
+
+    def test_remarks(self, found: Trace) -> None:
+        view = _choices(word="die").view(found, "matrix")
+        assert remarks(found, view) == [
+            "the model does not know Xylophon: read as unknown",
+            "'die' stands also in row 3: --word 3",
+        ]
+
+    def test_a_text_that_is_no_text(self, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="there is no sentence to look at: regard look"):
+            find_trace(tmp_path, None)
+
+
+def _choices(word: str | None = None) -> Choices:
+    return Choices(None, None, None, None, word, False, False, None, None, False)
+
+
+def test_widths_count_cells_not_characters() -> None:
+    lines = heat_map(np.eye(2), labels("动物", "it"), labels("它", "is"), 40).lines
+    assert {cell_len(line.plain) for line in lines[1:]} == {lines[1].cell_len}
+    assert lines[1].plain.startswith("动物 ")
+    assert lines[2].plain.startswith("  it ")

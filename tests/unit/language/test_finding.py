@@ -1,0 +1,92 @@
+"""Words taken out of a sentence, and sentences as vectors."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard.checkpoint import save
+from regard.errors import UsageError
+from regard.language import Finder
+from regard.models import Bert, build
+from regard.recipes import read_recipe
+from regard.special import BOS, EOS, NAMES
+from regard.text import Words
+
+TEXT = "the cat sat on a mat and then the dog sat down"
+SMALL = ["model.n_layers=2", "model.d_model=32", "model.n_heads=2", "model.d_feedforward=16"]
+
+
+@pytest.fixture
+def finder(tmp_path: Path) -> Finder:
+    tokenizer = Words.train([TEXT])
+    recipe = read_recipe("bert-tiny", [*SMALL, "model.context=9"])
+    torch.manual_seed(3)
+    model = build(recipe.model, len(tokenizer), len(tokenizer))
+    assert isinstance(model, Bert)
+    return Finder.open(save(tmp_path / "bert", model, recipe, tokenizer, tokenizer))
+
+
+def test_the_best_words_come_first(finder: Finder) -> None:
+    ((*found,),) = finder.fill("the [MASK] sat", k=40)
+    assert len(found) == len(finder.tokenizer) - len(NAMES)
+    assert sum(one.probability for one in found) == pytest.approx(1.0)
+    assert [one.probability for one in found] == sorted(
+        (one.probability for one in found), reverse=True
+    )
+    ids = [BOS, *finder.tokenizer.encode("the"), finder.model.mask]
+    ids += [*finder.tokenizer.encode("sat"), EOS]
+    logits = finder.model(torch.tensor([ids]))[0, 2]
+    logits[: len(NAMES)] = logits[finder.model.mask] = -torch.inf
+    assert found[0].word == finder.tokenizer.token(int(logits.argmax()))
+    assert found[0].text == f"the {found[0].word} sat"
+
+
+def test_each_mask_is_found_by_itself(finder: Finder) -> None:
+    first, second = finder.fill("[MASK] cat sat on [MASK]", k=2)
+    assert first[0].text == f"{first[0].word} cat sat on [MASK]"
+    assert second[1].text == f"[MASK] cat sat on {second[1].word}"
+
+
+def test_a_sentence_is_the_mean_of_its_words(finder: Finder) -> None:
+    one, other = finder.embed(["the cat sat", "a mat"])
+    ids = torch.tensor([[BOS, *finder.tokenizer.encode("a mat"), EOS]])
+    torch.testing.assert_close(other, finder.model.hidden(ids)[0, 1:3].mean(0))
+    assert one.shape == (32,)
+    (alone,) = finder.embed(["the cat sat"])
+    torch.testing.assert_close(one, alone, rtol=1e-4, atol=1e-5)
+
+
+def test_many_sentences_keep_their_order(finder: Finder) -> None:
+    sentences = ["the cat", "a mat", "the dog sat down", "on"] * 11
+    found = list(finder.embed(sentences))
+    assert len(found) == 44
+    torch.testing.assert_close(found[2], found[-2], rtol=1e-4, atol=1e-5)
+    assert not torch.allclose(found[0], found[1])
+
+
+def test_a_sentence_is_like_itself(finder: Finder) -> None:
+    assert finder.similarity("the cat", "the cat") == pytest.approx(1.0, abs=1e-5)
+    assert finder.similarity("the cat", "sat down") < 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("the cat", "there is nothing to find: write [MASK] where a word is missing"),
+        (
+            "the cat sat on a mat and [MASK]",
+            "a sentence has 10 tokens with its beginning and end, and the model sees 9 at once: "
+            "shorten it",
+        ),
+    ],
+)
+def test_what_cannot_be_filled_is_refused(finder: Finder, text: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        finder.fill(text)
+    assert str(caught.value) == sentence
+
+
+def test_an_empty_sentence_is_refused(finder: Finder) -> None:
+    with pytest.raises(UsageError, match="line 2 is empty: an empty sentence has no meaning"):
+        list(finder.embed(["the cat", " "]))

@@ -1,0 +1,154 @@
+"""OpenAI's API, with its own client, and a writer that says what it was asked."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import httpx
+import openai
+import pytest
+
+from regard.serving import Catalogue, Settings
+from regard.serving.generating import Wish, Written, until_stop
+from tests.unit.serving.conftest import Live, living
+
+
+@dataclass
+class Parrot:
+    """Repeats the words of its prompt; each takes its time."""
+
+    name: str = "parrot"
+    context: int = 50
+    seconds: float = 0.0
+    n_written: int = 0
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+    def write(self, wish: Wish) -> Iterator[Written]:
+        words = [*wish.prompt.split(), f"seed{wish.seed}", f"t{wish.temperature:g}"]
+        for word in words[: wish.max_tokens]:
+            time.sleep(self.seconds)
+            self.n_written += 1
+            yield Written(f" {word}")
+        yield Written("", 0, "length" if wish.max_tokens < len(words) else "stop")
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Live]:
+    with living(Catalogue((), (Parrot(), Parrot("slow", seconds=0.05)))) as live:
+        yield live
+
+
+@pytest.fixture(scope="module")
+def client(live: Live) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=f"{live.url}/v1", api_key="any", max_retries=0) as client:
+        yield client
+
+
+def test_models(client: openai.OpenAI) -> None:
+    assert [one.id for one in client.models.list()] == ["parrot", "slow"]
+    assert client.models.retrieve("parrot").id == "parrot"
+    with pytest.raises(openai.NotFoundError, match="there is no model 'x' that writes text"):
+        client.models.retrieve("x")
+
+
+def test_completions(client: openai.OpenAI) -> None:
+    answer = client.completions.create(
+        model="parrot", prompt=["a b c", "d"], n=2, max_tokens=4, seed=7, temperature=0.5
+    )
+    assert [(one.index, one.text, one.finish_reason) for one in answer.choices] == [
+        (0, " a b c seed7", "length"),
+        (1, " a b c seed8", "length"),
+        (2, " d seed7 t0.5", "stop"),
+        (3, " d seed8 t0.5", "stop"),
+    ]
+    assert answer.usage is not None
+    assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (4, 14)
+
+
+def test_echo_and_stop(client: openai.OpenAI) -> None:
+    answer = client.completions.create(
+        model="parrot", prompt="a b stop c", stop=["stop"], echo=True, seed=1
+    )
+    assert answer.choices[0].text == "a b stop c a b "
+    assert answer.choices[0].finish_reason == "stop"
+
+
+def test_a_stream(client: openai.OpenAI) -> None:
+    events = list(
+        client.completions.create(
+            model="parrot",
+            prompt="a b",
+            seed=3,
+            stream=True,
+            stream_options={"include_usage": True},
+        )
+    )
+    told = [one.choices[0] for one in events if one.choices]
+    assert [one.text for one in told] == [" a", " b", " seed3", " t1", ""]
+    assert [one.finish_reason for one in told] == [None] * 4 + ["stop"]
+    assert events[-1].usage is not None
+    assert events[-1].usage.total_tokens == 6
+
+
+def test_without_a_seed_every_text_is_another(client: openai.OpenAI) -> None:
+    texts = {client.completions.create(model="parrot", prompt="").choices[0].text for _ in range(3)}
+    assert len(texts) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"prompt": "a " * 50}, "the prompt has 50 tokens, and parrot reads and writes 50"),
+        ({"prompt": "a", "logprobs": 3}, "logprobs is not served"),
+        ({"prompt": "a", "best_of": 3}, "best_of is not served"),
+        ({"prompt": "a", "stop": list("abcde")}, "5 words that end a text are too many"),
+        ({"prompt": "a", "temperature": 3}, "temperature: input should be less than or equal to 2"),
+    ],
+)
+def test_refusals(client: openai.OpenAI, options: dict[str, object], sentence: str) -> None:
+    with pytest.raises(openai.APIStatusError, match=sentence) as refused:
+        client.completions.create(model="parrot", **options)  # type: ignore[call-overload]
+    assert refused.value.status_code in (400, 422)
+
+
+def test_a_key_is_the_clients_own() -> None:
+    with living(Catalogue((), (Parrot(),)), Settings(port=0, keys=frozenset({"k"}))) as live:
+        with openai.OpenAI(base_url=f"{live.url}/v1", api_key="k") as client:
+            assert client.completions.create(model="parrot", prompt="a").choices
+        with (
+            openai.OpenAI(base_url=f"{live.url}/v1", api_key="x") as client,
+            pytest.raises(openai.AuthenticationError, match="an API key is needed"),
+        ):
+            client.completions.create(model="parrot", prompt="a")
+
+
+def test_who_breaks_off_is_not_written_for() -> None:
+    slow = Parrot("slow", context=1000, seconds=0.02)
+    with living(Catalogue((), (slow,))) as live:
+        body = {"model": "slow", "prompt": "a " * 500, "max_tokens": 500, "stream": True}
+        with httpx.stream("POST", f"{live.url}/v1/completions", json=body) as answer:
+            for _ in answer.iter_lines():
+                break
+        time.sleep(0.5)
+        n_written = slow.n_written
+        time.sleep(0.3)
+        assert slow.n_written == n_written < 500
+
+
+@pytest.mark.parametrize(
+    ("pieces", "stops", "text", "reason"),
+    [
+        (["a", "b"], [], "ab", "length"),
+        (["a", "b", "c"], ["bc"], "a", "stop"),
+        (["ab", "x", "bc"], ["bc"], "abx", "stop"),
+        (["a", "b"], ["bc"], "ab", "length"),
+        (["abc"], ["c", "b"], "a", "stop"),
+    ],
+)
+def test_words_that_end_a_text(pieces: list[str], stops: list[str], text: str, reason: str) -> None:
+    written = [*(Written(one) for one in pieces), Written("", 0, "length")]
+    found = list(until_stop(iter(written), stops))
+    assert "".join(one.text for one in found) == text
+    assert [one.reason for one in found] == [None] * (len(found) - 1) + [reason]
