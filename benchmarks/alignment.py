@@ -5,7 +5,8 @@
 
 DIR holds PAIR.src-tgt (tokenised, sides parted by |||) and PAIR.gold (1-1 sure, 1p2 possible,
 counted from 1). How links are read off is chosen on every other sentence, beginning with the first,
-and measured on the rest. Each target word gets one link, to the source word it looked at most.
+and measured on the rest. Each target word gets one link, to the source word it looked at most. The
+diagonal, which knows nothing but the two lengths, stands beside it.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from regard.evaluation import AlignmentQuality, GoldAlignment, alignment_error, 
 from regard.inspection.heads import n_heads
 from regard.translation import Extraction, Translator
 from regard.translation.alignment import SHIFTS
-from regard.translation.given_words import WordPair, align_words
+from regard.translation.given_words import Link, WordPair, align_words
 
 Gold = list[tuple[WordPair, GoldAlignment]]
 _N_SHOWN = 6
@@ -46,7 +47,9 @@ def main() -> None:
     translator = Translator.open(given.model)
     ways = _ways(translator)
     found = list(align_words(translator, [words for words, _ in some], ways))
-    _show(ways, found, [truth for _, truth in some])
+    truths = [truth for _, truth in some]
+    _show(ways, found, truths)
+    _show_lengths(ways, found, some)
 
 
 def _of_corpus(name: str) -> Gold:
@@ -85,14 +88,58 @@ def _ways(translator: Translator) -> list[Extraction]:
     ]
 
 
+def _diagonal(pair: WordPair) -> list[tuple[int, int]]:
+    """Target word j belongs to the source word at the same share of the way."""
+    n_source, n_target = len(pair[0]), len(pair[1])
+    return [
+        (min(n_source - 1, (2 * j + 1) * n_source // (2 * n_target)), j) for j in range(n_target)
+    ]
+
+
+def _show_lengths(
+    ways: Sequence[Extraction], found: Sequence[Sequence[Sequence[Link]]], gold: Gold
+) -> None:
+    """By the length of the source, the way that the first half chooses; all sentences."""
+    truths = [truth for _, truth in gold]
+    best = min(range(len(ways)), key=lambda way: _quality(way, found[::2], truths[::2]).error_rate)
+    order = sorted(range(len(gold)), key=lambda i: len(gold[i][0][0]))
+    rows = []
+    for part in range(4):
+        some = order[part * len(order) // 4 : (part + 1) * len(order) // 4]
+        lengths = [len(gold[i][0][0]) for i in some]
+        mine = _quality(best, [found[i] for i in some], [truths[i] for i in some])
+        plain = alignment_error([_diagonal(gold[i][0]) for i in some], [truths[i] for i in some])
+        rows.append(
+            (
+                f"{min(lengths)} to {max(lengths)} source words",
+                f"{100 * mine.error_rate:.1f}",
+                f"{100 * plain.error_rate:.1f}",
+            )
+        )
+    plain = alignment_error([_diagonal(pair) for pair, _ in gold], truths)
+    rows.append(
+        (
+            "all",
+            f"{100 * _quality(best, found, truths).error_rate:.1f}",
+            f"{100 * plain.error_rate:.1f}",
+        )
+    )
+    print_table(["AER in %", "attention", "diagonal"], rows)
+
+
+def _quality(
+    way: int, found: Sequence[Sequence[Sequence[Link]]], gold: Sequence[GoldAlignment]
+) -> AlignmentQuality:
+    return alignment_error([one[way] for one in found], gold)
+
+
 def _show(
     ways: Sequence[Extraction],
-    found: Sequence[Sequence[Sequence[tuple[int, int]]]],
+    found: Sequence[Sequence[Sequence[Link]]],
     gold: Sequence[GoldAlignment],
 ) -> None:
     def quality(way: int, half: int) -> AlignmentQuality:
-        links = [one[way] for one in found[half::2]]
-        return alignment_error(links, gold[half::2])
+        return _quality(way, found[half::2], gold[half::2])
 
     order = sorted(range(len(ways)), key=lambda way: quality(way, 0).error_rate)
     means = [way for way in order if not ways[way].heads]

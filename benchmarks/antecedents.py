@@ -1,6 +1,7 @@
 """What tells which noun "it" stands for: every head, several readings, against the phrasebook.
 
     $ python benchmarks/antecedents.py --model runs/demo/en-fr/model --pair en-fr
+    $ python benchmarks/antecedents.py --model runs/demo/en-fr/model --pair en-fr --genders-differ
     $ python benchmarks/antecedents.py --model runs/demo/zh-en/model --pair zh-en
 
 In "The animal didn't cross the street because it was too tired" two nouns could be meant. A reading
@@ -11,7 +12,9 @@ the same is done with a model of the same recipe that has learned nothing.
 
 Rows: "it" is the pronoun's own row in the encoder, "said" that of the word that says what it is
 ("tired"), "predicting" and "reading" are the decoder's two steps of the pronoun in the true
-translation. With norms, weights count by the values they bring; a rollout follows all layers.
+translation. With norms, weights count by the values they bring; a rollout follows all layers. Only
+where the two nouns differ in French gender does a translation need to know which one is meant:
+--genders-differ keeps to those.
 """
 
 import argparse
@@ -25,6 +28,7 @@ from machine import facts, print_facts, print_table
 
 from regard.cli.demo import pronouns
 from regard.corpora import SEED, Example, open_corpus
+from regard.corpora.phrasebook.nouns import NOUNS
 from regard.data import MemoryCorpus, collate
 from regard.inspection import record
 from regard.inspection.looking import by_words
@@ -37,6 +41,9 @@ from regard.translation import Translator
 from regard.translation.scoring import windows
 from regard.translation.units import Units, read_units
 
+_GENDERS = {
+    form.lower(): noun.gender for noun in NOUNS.values() for form in (noun.name, noun.chinese)
+}
 _TOGETHER = 32
 _N_SHOWN = 8
 Decided = tuple[bool, bool]  # whether it was right, whether the antecedent is the subject
@@ -63,12 +70,15 @@ def main() -> None:
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--pair", default="en-fr")
     parser.add_argument("--sentences", type=int, default=600)
+    parser.add_argument("--genders-differ", action="store_true", help="il or elle must be decided")
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     print_facts(facts())
     translator = Translator.open(given.model)
     examples = open_corpus("phrasebook", given.pair).examples("test", SEED)
+    if given.genders_differ:
+        examples = filter(_genders_differ, examples)
     asked = list(islice(_asked(translator, examples), given.sentences))
     print(f"\n{given.pair}: {len(asked)} sentences of the test split")
     _show("trained", _decided(translator.models[0], asked))
@@ -77,6 +87,15 @@ def main() -> None:
     control = build(translator.loaded[0].recipe.model, *n_tokens)
     control.freeze()
     _show("the same recipe, random weights", _decided(control, asked))
+
+
+def _genders_differ(example: Example) -> bool:
+    found, side = pronouns.rivals(example), example.source_side
+    if found is None or side is None:
+        return False
+    _, antecedent, others = found
+    gender, *rest = (_GENDERS.get(side.words[i].lower()) for i in (antecedent, *others))
+    return gender is not None and all(one not in (None, gender) for one in rest)
 
 
 def _asked(translator: Translator, examples: Iterator[Example]) -> Iterator[Asked]:

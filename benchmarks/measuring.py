@@ -42,7 +42,7 @@ from regard.training import (
     read_metrics,
     train,
 )
-from regard.training.loop import AnyUpdater
+from regard.training.run import AnyUpdater
 
 MARKS = "marks"
 _ROWS = 64

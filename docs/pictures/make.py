@@ -15,13 +15,17 @@ import matplotlib as mpl
 mpl.use("agg")
 
 from matplotlib import pyplot as plt
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from regard.attention import sinusoids
+from regard.inspection.scene import View, layout, save
+from regard.inspection.trace import Trace
 
 HERE = Path(__file__).parent
 COLUMNS = 100
+NOTHING = "\u200b"  # a space without width
 TERMINAL = {
     "COLUMNS": str(COLUMNS),
     "FORCE_COLOR": "1",
@@ -36,7 +40,27 @@ def draw_lecture(folder: Path) -> None:
     draw_terminal(["explain", "lecture"], folder / "lecture.svg", begin="3 Score", end="6 Concat")
 
 
-def draw_terminal(arguments: list[str], file: Path, *, begin: str, end: str) -> None:
+def draw_look(folder: Path) -> None:
+    """What `regard look` prints of a sentence that the demo's model translated, and its lines."""
+    trace = HERE / "animal.trace"
+    opened = Trace.open(trace)
+    draw_terminal(
+        ["look", str(trace)],
+        folder / "look.svg",
+        title=f'regard look runs/demo/zh-en/model "{opened.source.text}"',
+    )
+    view = View("lines", site="cross", layer=0, heads=(0, 1, 3), hides_special=True)
+    save(layout(opened, view), folder / "look-lines.svg")
+
+
+def draw_terminal(
+    arguments: list[str],
+    file: Path,
+    *,
+    begin: str | None = None,
+    end: str | None = None,
+    title: str | None = None,
+) -> None:
     """Run the real command and keep its coloured output, from one step to another, as a picture."""
     run = subprocess.run(  # noqa: S603  # our own command, with our own words
         [sys.executable, "-m", "regard", *arguments],
@@ -47,12 +71,26 @@ def draw_terminal(arguments: list[str], file: Path, *, begin: str, end: str) -> 
     )
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         console = Console(record=True, width=COLUMNS, file=nowhere, force_terminal=True)
-        console.print(Text("\n").join(_between(Text.from_ansi(run.stdout), begin, end)))
-        picture = console.export_svg(title="regard " + " ".join(arguments), unique_id="regard")
+        printed = Text.from_ansi(run.stdout)
+        lines = _between(printed, begin, end) if begin and end else list(printed.split())
+        console.print(Text("\n").join(map(_widened, lines)))
+        shown = title or "regard " + " ".join(arguments)
+        picture = console.export_svg(title=shown, unique_id="regard")
     # The fonts rich asks for would come from the network: the reader's own are good enough.
     picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
     picture = picture.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, monospace")
     file.write_text(re.sub(r"[ \t]+$", "", picture, flags=re.MULTILINE), encoding="utf-8")
+
+
+def _widened(line: Text) -> Text:
+    """Nothing after each wide character: rich counts characters where it should count cells."""
+    if cell_len(line.plain) == len(line):
+        return line
+    parts = [
+        Text.assemble(one, NOTHING) if cell_len(one.plain) == 2 else one
+        for one in line.divide(range(1, len(line)))
+    ]
+    return Text().join(parts)
 
 
 def _between(printed: Text, begin: str, end: str) -> list[Text]:
@@ -88,6 +126,7 @@ def main(folder: Path = HERE) -> None:
     mpl.rcParams.update({"svg.hashsalt": "regard", "svg.fonttype": "path", "font.size": 9})
     draw_positions(folder)
     draw_lecture(folder)
+    draw_look(folder)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """`regard data`: the corpora that need no download; lists them, prints some, writes files."""
 
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from regard.corpora import CORPORA, SEED, SIZES, Extract, open_corpus, parse_extract
+from regard.corpora import CORPORA, SEED, SIZES, TEXTS, Extract, open_corpus, parse_extract
 from regard.errors import UsageError
 
 
@@ -42,8 +43,11 @@ def data(
     """List the corpora that need no download, or write one of them to plain files."""
     if corpus is None:
         if pair or out or show:
-            raise UsageError(f"say which corpus: {', '.join(CORPORA)}")
+            raise UsageError(f"say which corpus: {', '.join([*CORPORA, *TEXTS])}")
         _list()
+        return
+    if corpus in TEXTS:
+        _text(corpus, show, out, is_forced=force)
         return
     name, _, after = corpus.partition(":")  # phrasebook:zh-en does as well
     pair = pair or after or None
@@ -78,12 +82,37 @@ def _list() -> None:
     for name, embedded in CORPORA.items():
         pairs = " ".join(embedded.pairs) or "-".join(embedded.sides or ())
         table.add_row(name, pairs, embedded.sentence)
+    for name, text in TEXTS.items():
+        table.add_row(name, "text", text.sentence)
     console.print(table)
     console.print(
         "\n`regard data NAME --show 10` prints some pairs, `--out DIR` writes files; "
         "`regard train RECIPE --corpus NAME` needs no files.",
         soft_wrap=True,
     )
+
+
+def _text(name: str, show: int | None, out: Path | None, *, is_forced: bool) -> None:
+    """Some lines of a text that is not pairs, or all of it as a file."""
+    if (show is None) == (out is None):
+        raise UsageError("say where to write with --out DIR, or print some lines with --show 10")
+    texts = TEXTS[name].texts()
+    if show is not None:
+        lines = (line for text in texts for line in text.splitlines())
+        for line in islice(lines, show):
+            typer.echo(line)
+        return
+    assert out is not None
+    path = out / f"{name}.txt"
+    if path.exists() and not is_forced:
+        raise UsageError(
+            f"{out} already holds {path.name}: choose another --out, or replace what is there with "
+            "--force"
+        )
+    from regard.checkpoint.replacing import write_text
+
+    out.mkdir(parents=True, exist_ok=True)
+    write_text(path, "\n".join(texts))
 
 
 def _show(extract: Extract, seed: int) -> None:

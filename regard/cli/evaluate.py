@@ -44,6 +44,8 @@ def evaluate(
     batch: searching.Batch = 64,
     threads: searching.Threads = None,
     device: searching.Device = "auto",
+    engine: searching.Engine = None,
+    compute: searching.Compute = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure a model, or the output of one: BLEU, chrF, TER, exact match, perplexity."""
@@ -60,7 +62,12 @@ def evaluate(
         if path.is_file():
             return _output(path, len(references)), None
         translator = searching.open_translator(
-            path, device=device, threads=threads, max_tokens=max_tokens
+            path,
+            device=device,
+            threads=threads,
+            max_tokens=max_tokens,
+            engine=engine,
+            compute=compute,
         )
         search = searching.beam_of(beam, alpha, penalty)
         found = translator.translate(sources, search, batch_rows=batch)

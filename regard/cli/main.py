@@ -18,8 +18,10 @@ from regard.cli import (
     embed,
     evaluate,
     explain,
+    exporting,
     fill,
     generate,
+    importing,
     info,
     look,
     recipes,
@@ -53,6 +55,8 @@ app.command()(evaluate.evaluate)
 app.command()(align.align)
 app.command()(comparison.compare)
 app.command()(average.average)
+app.command("import")(importing.import_)
+app.command()(exporting.export)
 app.command()(serve.serve)
 app.command()(info.info)
 

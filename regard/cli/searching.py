@@ -26,6 +26,12 @@ MaxTokens = Annotated[int, typer.Option(min=1, help="Tokens of a source; what is
 Batch = Annotated[int, typer.Option(min=1, help="Rows that are searched together.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]
 Threads = Annotated[int | None, typer.Option(min=1, help="Processor threads; all by default.")]
+Engine = Annotated[
+    str | None, typer.Option(metavar="ctranslate2", help="Search by CTranslate2, not by Regard.")
+]
+Compute = Annotated[
+    str | None, typer.Option(metavar="TYPE", help="Of the engine: float32 (by default) or int8.")
+]
 Ensemble = Annotated[
     list[Path] | None,
     typer.Option(metavar="MODEL", help="Another model that votes with the first; repeatable."),
@@ -39,8 +45,10 @@ def open_translator(
     device: str,
     threads: int | None,
     max_tokens: int,
+    engine: str | None = None,
+    compute: str | None = None,
 ) -> "Translator":
-    """The model or models, on the device and with the threads asked for."""
+    """The model or models, on the device, with the threads and by the engine asked for."""
     import torch
 
     from regard.cli.training_session import choose_device
@@ -52,7 +60,33 @@ def open_translator(
         keep_heap()
     if threads is not None:
         torch.set_num_threads(threads)
+    if is_another(engine, compute, has_ensemble=bool(ensemble)):
+        from regard.translation.ctranslate2_translator import CTranslate2Translator
+
+        return CTranslate2Translator.open_engine(
+            model, compute=compute or "float32", device=chosen, max_tokens=max_tokens
+        )
     return Translator.open([model, *(ensemble or [])], device=chosen, max_tokens=max_tokens)
+
+
+def is_another(engine: str | None, compute: str | None, *, has_ensemble: bool) -> bool:
+    """Whether another engine searches, if what is said of it fits together."""
+    from regard.errors import UsageError
+
+    if engine not in (None, "ctranslate2"):
+        raise UsageError(
+            f"there is no engine {engine!r}: choose ctranslate2, or leave out --engine"
+        )
+    if engine is None and compute is not None:
+        raise UsageError(
+            f"--compute {compute} is said of another engine, and Regard computes in float32: "
+            "add --engine ctranslate2"
+        )
+    if engine is not None and has_ensemble:
+        raise UsageError(
+            "CTranslate2 searches with one model, and --ensemble names more: leave out one of them"
+        )
+    return engine is not None
 
 
 def beam_of(beam: int, alpha: float, penalty: str) -> "Search":

@@ -45,6 +45,8 @@ def translate(
         Path | None, typer.Option(help="A file: for each line a JSON list of words.")
     ] = None,
     ensemble: searching.Ensemble = None,
+    engine: searching.Engine = None,
+    compute: searching.Compute = None,
     alignments: Annotated[
         bool, typer.Option("--alignments", help="Add which word came from which: ||| 0-0 1-2")
     ] = False,
@@ -96,7 +98,13 @@ def translate(
     )
     wanted = wishes(prefix, prefixes, must or [], must_file)
     translator = searching.open_translator(
-        model, ensemble, device=device, threads=threads, max_tokens=max_tokens
+        model,
+        ensemble,
+        device=device,
+        threads=threads,
+        max_tokens=max_tokens,
+        engine=engine,
+        compute=compute,
     )
     writer = Writer(
         translator,

@@ -21,13 +21,14 @@ from regard.shapes import Float, Tensor
 
 WAYS = ("off", "uniform", "argmax")
 Change = str | Tensor  # one of the ways, or weights Q K or B Q K
+Changes = Mapping[Head, Change] | Mapping[str, Change]
 _Act = Callable[[Tensor, int], Tensor]  # from what passes and the number of its first query
 
 
 @contextmanager
 def ablated(
     model: nn.Module,
-    heads: HeadLike | Iterable[HeadLike] | Mapping[Head, Change],
+    heads: HeadLike | Iterable[HeadLike] | Changes,
     change: Change = "off",
 ) -> Iterator[tuple[Head, ...]]:
     """Change these heads while the block lasts, all alike or, by a mapping, each in its own way.
@@ -37,11 +38,7 @@ def ablated(
     tensor ``Q K`` is the weights themselves. Of given weights step t takes row t, and rows beyond
     the last keep the model's own; start a new block for every sentence.
     """
-    changes = (
-        {find_heads(model, head)[0]: one for head, one in heads.items()}
-        if isinstance(heads, Mapping)
-        else dict.fromkeys(find_heads(model, heads), change)
-    )
+    changes = changes_of(model, heads, change)
     acts: dict[Site, dict[str, list[_Act]]] = {}
     sites: dict[tuple[str, int], Site] = {(s.kind, s.layer): s for s in sites_of(model)}
     for head, one in changes.items():
@@ -50,6 +47,19 @@ def ablated(
             acts.setdefault(site, {}).setdefault(probe, []).append(act)
     with replacing(model, acts):
         yield tuple(changes)
+
+
+def changes_of(
+    model: nn.Module,
+    heads: HeadLike | Iterable[HeadLike] | Changes,
+    change: Change = "off",
+    *,
+    kind: str | None = None,
+) -> dict[Head, Change]:
+    """What is to become of each head, from names; short ones are of that kind."""
+    if not isinstance(heads, Mapping):
+        return dict.fromkeys(find_heads(model, heads, kind=kind), change)
+    return {head: one for name, one in heads.items() for head in find_heads(model, name, kind=kind)}
 
 
 @contextmanager

@@ -160,6 +160,7 @@ class _AttendPacked(autograd.Function):
             *_banded(query),
             *_banded(key),
             *_banded(value),
+            ctypes.c_int(ctx.spans.is_causal),
             *as_arguments(ctx.noise, ctx.p),
             pointer(probabilities),
             pointer(grad.contiguous()),

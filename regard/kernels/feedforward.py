@@ -94,7 +94,6 @@ class _BiasGeluDropout(autograd.Function):
                 ctypes.c_int(learns),
                 pointer(result),
             )
-            ctx.mark_dirty(inner)
             ctx.save_for_backward(inner, None)  # which is its own slope now
             return result
         value, mask = inner + bias, None

@@ -176,6 +176,28 @@ void gemm(i64 M, i64 N, i64 K, const float* A, i64 rs, i64 cs, const float* B, i
   if (i < M) gemm_rows<1>(N, K, A + i * rs, rs, cs, B, ldb, C + i * ldc, ldc);
 }
 
+// The same for attention, eight rows at a time: of a causal matrix no more than its lower triangle is computed.
+// The columns of C (scores), or the inner axis from its end (what rows gather) or from its beginning (what they give).
+void gemm_scores(i64 M, i64 N, i64 K, const float* A, i64 rs, const float* B, i64 ldb, float* C, i64 ldc, int causal) {
+  if (!causal) return gemm(M, N, K, A, rs, 1, B, ldb, C, ldc);
+  for (i64 i = 0; i < M; i += 8)
+    gemm(std::min<i64>(8, M - i), std::min(N, up(i + 8, 16)), K, A + i * rs, rs, 1, B, ldb, C + i * ldc, ldc);
+}
+
+void gemm_gather(i64 M, i64 N, i64 K, const float* A, i64 rs, const float* B, i64 ldb, float* C, i64 ldc, int causal) {
+  if (!causal) return gemm(M, N, K, A, rs, 1, B, ldb, C, ldc);
+  for (i64 i = 0; i < M; i += 8)
+    gemm(std::min<i64>(8, M - i), N, std::min(K, i + 8), A + i * rs, rs, 1, B, ldb, C + i * ldc, ldc);
+}
+
+void gemm_give(i64 M, i64 N, i64 K, const float* A, i64 cs, const float* B, i64 ldb, float* C, i64 ldc, int causal) {
+  if (!causal) return gemm(M, N, K, A, 1, cs, B, ldb, C, ldc);
+  for (i64 i = 0; i < M; i += 8) {
+    const i64 first = std::min(i, K);
+    gemm(std::min<i64>(8, M - i), N, K - first, A + i + first * cs, 1, cs, B + first * ldb, ldb, C + i * ldc, ldc);
+  }
+}
+
 void transpose(i64 rows, i64 cols, const float* in, i64 ld, float* out, i64 ldo) {  // out[cols, ldo], zero padded
   for (i64 e = 0; e < cols; ++e)
     for (i64 j = rows; j < ldo; ++j) out[e * ldo + j] = 0.0f;
@@ -468,22 +490,23 @@ void k_attention(i64 B, i64 H, i64 E, const int32_t* cu_q, const int32_t* cu_k, 
       for (i64 h = 0; h < H; ++h) {
         float* P = probs + at[b] + h * tq * ld;
         transpose(tk, E, k + k0 * ldk + h * E, ldk, kt.data(), ld);
-        gemm(tq, ld, E, q + q0 * ldq + h * E, ldq, 1, kt.data(), ld, P, ld);
+        gemm_scores(tq, ld, E, q + q0 * ldq + h * E, ldq, kt.data(), ld, P, ld, causal);
         for (i64 i = 0; i < tq; ++i) {
           float* r = P + i * ld;
-          const i64 end = causal ? std::min(i + 1, tk) : tk;
+          const i64 end = causal ? std::min(i + 1, tk) : tk, width = up(end, 16);
           const float top = row_max(r, end);
           float sum = 0.0f;
-          for (i64 j = end; j < ld; ++j) r[j] = -INFINITY;
+          for (i64 j = end; j < width; ++j) r[j] = -INFINITY;
 #pragma omp simd reduction(+ : sum)
-          for (i64 j = 0; j < ld; ++j) {
+          for (i64 j = 0; j < width; ++j) {
             const float e = fast_exp((r[j] - top) * scale);
             r[j] = e;
             sum += e;
           }
           const float inv = 1.0f / sum;
 #pragma omp simd
-          for (i64 j = 0; j < ld; ++j) r[j] *= inv;
+          for (i64 j = 0; j < width; ++j) r[j] *= inv;
+          std::fill(r + width, r + ld, 0.0f);
         }
         const float* A = P;
         if (drop.thr) {
@@ -496,15 +519,15 @@ void k_attention(i64 B, i64 H, i64 E, const int32_t* cu_q, const int32_t* cu_k, 
           for (i64 j = 0; j < tq * ld; ++j) o[j] = P[j] * fi[j];
           A = o;
         }
-        gemm(tq, E, tk, A, ld, 1, v + k0 * ldv + h * E, ldv, out + q0 * H * E + h * E, H * E);
+        gemm_gather(tq, E, tk, A, ld, v + k0 * ldv + h * E, ldv, out + q0 * H * E + h * E, H * E, causal);
       }
     }
   }
 }
 
 void k_attention_back(i64 B, i64 H, i64 E, const int32_t* cu_q, const int32_t* cu_k, const i64* at, const float* q,
-                      i64 ldq, const float* k, i64 ldk, const float* v, i64 ldv, u64 seed, u64 stream, double p,
-                      const float* probs, const float* g, float* dq, i64 lddq, float* dk, i64 lddk, float* dv,
+                      i64 ldq, const float* k, i64 ldk, const float* v, i64 ldv, int causal, u64 seed, u64 stream,
+                      double p, const float* probs, const float* g, float* dq, i64 lddq, float* dk, i64 lddk, float* dv,
                       i64 lddv) {
   const Drop drop(seed, stream, p);
   const float scale = 1.0f / std::sqrt(float(E));
@@ -525,22 +548,23 @@ void k_attention_back(i64 B, i64 H, i64 E, const int32_t* cu_q, const int32_t* c
         mine.stream = drop.stream + (u64(b * H + h + 1) << 40);
         mine.row(0, tq * ld, f.data());
         transpose(tk, E, v + k0 * ldv + h * E, ldv, vt.data(), ld);
-        gemm(tq, ld, E, go, H * E, 1, vt.data(), ld, ds.data(), ld);
+        gemm_scores(tq, ld, E, go, H * E, vt.data(), ld, ds.data(), ld, causal);
         for (i64 i = 0; i < tq; ++i) {
+          const i64 width = causal ? std::min(ld, up(i + 1, 16)) : ld;
           const float *r = P + i * ld, *fi = f.data() + i * ld;
           float *x = ds.data() + i * ld, *y = pd.data() + i * ld, dot = 0.0f;
 #pragma omp simd reduction(+ : dot)
-          for (i64 j = 0; j < ld; ++j) {
+          for (i64 j = 0; j < width; ++j) {
             const float pj = r[j] * fi[j];
             y[j] = pj;
             dot += pj * x[j];
           }
 #pragma omp simd
-          for (i64 j = 0; j < ld; ++j) x[j] = scale * (y[j] * x[j] - r[j] * dot);
+          for (i64 j = 0; j < width; ++j) x[j] = scale * (y[j] * x[j] - r[j] * dot);
         }
-        gemm(tk, E, tq, pd.data(), 1, ld, go, H * E, dv + k0 * lddv + h * E, lddv);
-        gemm(tq, E, tk, ds.data(), ld, 1, k + k0 * ldk + h * E, ldk, dq + q0 * lddq + h * E, lddq);
-        gemm(tk, E, tq, ds.data(), 1, ld, q + q0 * ldq + h * E, ldq, dk + k0 * lddk + h * E, lddk);
+        gemm_give(tk, E, tq, pd.data(), ld, go, H * E, dv + k0 * lddv + h * E, lddv, causal);
+        gemm_gather(tq, E, tk, ds.data(), ld, k + k0 * ldk + h * E, ldk, dq + q0 * lddq + h * E, lddq, causal);
+        gemm_give(tk, E, tq, ds.data(), ld, q + q0 * ldq + h * E, ldq, dk + k0 * lddk + h * E, lddk, causal);
       }
     }
   }

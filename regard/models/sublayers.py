@@ -19,6 +19,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
     "silu": F.silu,
 }
+_FUSED = {F.relu: kernels.bias_relu_dropout, F.gelu: kernels.bias_gelu_dropout}
 
 
 class Embedding(nn.Module):
@@ -170,7 +171,10 @@ class FeedForward(nn.Module):
     def packed(self, value: Float[Tensor, "N D"]) -> Float[Tensor, "N D"]:
         """The same for packed rows."""
         p, widen, narrow = self.dropout.active_p, self.widen, self.narrow
-        inner = kernels.linear(value, widen.weight)
-        fused = kernels.bias_relu_dropout if self.activation is F.relu else kernels.bias_gelu_dropout
-        inner = fused(inner, widen.bias, p)
+        fused = _FUSED.get(self.activation)
+        if fused is not None:
+            inner = fused(kernels.linear(value, widen.weight), widen.bias, p)
+        else:
+            inner = self.activation(kernels.linear(value, widen.weight, widen.bias))
+            inner = kernels.dropout(inner, p)
         return kernels.linear(inner, narrow.weight, narrow.bias)

@@ -62,7 +62,7 @@ class Guard:
         await self.app(scope, _replaying(body, receive), send)
 
     def _check_host(self, host: str) -> None:
-        name = urlsplit(f"//{host}").hostname if _is_plain(host) else None
+        name = _name(host)
         if name is None or not (name.lower() in self._names or _is_address(name)):
             raise RequestError(
                 "the service does not answer to this name: call it by its address, or start it "
@@ -140,8 +140,14 @@ def given_key(headers: Mapping[str, str]) -> str | None:
     return headers.get("x-api-key") or None
 
 
-def _is_plain(host: str) -> bool:
-    return bool(host) and host.isascii() and host.count("[") <= 1 and not set(host) & set("/@?# \\")
+def _name(host: str) -> str | None:
+    """The name in a Host header, without its port; nothing if it holds anything else."""
+    if not host.isascii() or set(host) & set("/@?# \\"):
+        return None
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
 
 
 def _is_address(name: str) -> bool:

@@ -13,6 +13,7 @@ class Bounds:
     characters: int = 20_000  # of all texts of a request
     sentences: int = 128  # of a request
     tokens: int = 512  # of a sentence
+    looked: int = 128  # of a sentence that is looked into: weights grow with its square
     body: int = 1 << 20  # bytes of a request
     seconds: float = 30.0  # until a request is given up
     waiting: int = 512  # sentences in the queue

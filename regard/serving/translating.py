@@ -10,6 +10,7 @@ from regard.serving.refusals import RequestError
 from regard.serving.settings import Bounds
 from regard.serving.ticket import Item
 from regard.special import EOS
+from regard.text import Tokenizer
 from regard.translation import Alignment, Translation
 
 
@@ -92,13 +93,18 @@ def check_texts(served: Served, texts: Sequence[str], bounds: Bounds) -> None:
     check_size(texts, bounds)
     limit = min(bounds.tokens, served.translator.limit)
     for place, text in enumerate(texts):
-        n = len(served.translator.source_tokenizer.encode(text))
-        if n > limit:
-            raise RequestError(
-                f"sentence {place} has {n:,} tokens, and {limit:,} are allowed: split it",
-                status=413,
-                code="too-long",
-            )
+        check_tokens(f"sentence {place}", served.translator.source_tokenizer, text, limit)
+
+
+def check_tokens(what: str, tokenizer: Tokenizer, text: str, limit: int) -> None:
+    """The same for one text and its tokens."""
+    n = len(tokenizer.encode(text))
+    if n > limit:
+        raise RequestError(
+            f"{what} has {n:,} tokens, and {limit:,} are allowed here: split it",
+            status=413,
+            code="too-long",
+        )
 
 
 def check_size(texts: Sequence[str], bounds: Bounds) -> None:

@@ -18,7 +18,7 @@ import sentencepiece
 from regard.errors import TextError
 from regard.text import vocabulary
 from regard.text.piece import Piece
-from regard.text.sentencepiece_text import not_unicode, opened, placed
+from regard.text.sentencepiece_text import SPACE, not_unicode, opened, placed
 from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN
 
 
@@ -60,8 +60,9 @@ class ListedPieces:
             for id_ in map(int, ids)
             if id_ not in (PAD, BOS, EOS)
         ]
+        # A piece that the other side's model alone has is written as it is, with its space.
         text: str = self._processor.decode(tokens) if tokens else ""
-        return text
+        return text.replace(SPACE, " ").strip()
 
     def pieces(self, text: str) -> list[Piece]:
         """Each piece, its id and the characters of the original string it covers."""

@@ -20,7 +20,7 @@ from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN, UNKNOWN_SURFACE
 
 Algorithm = Literal["bpe", "unigram"]
 
-_SPACE = "▁"
+SPACE = "▁"
 _SILENT = 5  # above sentencepiece's highest log level
 _LONGEST_SENTENCE = 2_000  # characters; sentencepiece would skip longer ones, here they are cut
 _MOST_SENTENCES = 1_000_000  # more do not change the pieces, and memory has to end somewhere
@@ -163,7 +163,7 @@ def placed(processor: sentencepiece.SentencePieceProcessor, text: str) -> list[P
         list(zip(mapping["ids"], mapping["pieces"], mapping["offsets"], strict=True))
     ):
         is_byte = processor.is_byte(id_)
-        if not text[start:end].strip() and token != _SPACE and pieces:
+        if not text[start:end].strip() and token != SPACE and pieces:
             start, end = end, end_of_next if is_byte and next_is_byte else end + 1
         end_of_next, next_is_byte = end, is_byte
         start, end = _without_spaces(text, start, end)

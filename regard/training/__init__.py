@@ -3,9 +3,10 @@
 from regard.training.distributed import Ranks, joined_ranks
 from regard.training.events import Event, Finished, Saved, Stepped, Validated
 from regard.training.keeper import FolderKeeper
-from regard.training.loop import Keeper, Progress, Run, train
+from regard.training.loop import train
 from regard.training.metrics import MetricsFile, read_metrics
 from regard.training.preparation import Prepared, prepare_run
+from regard.training.run import Keeper, Progress, Run
 from regard.training.sharded import ShardedUpdater, shard
 from regard.training.text_preparation import prepare_text_run
 from regard.training.updater import Updater

@@ -26,7 +26,7 @@ from regard.recipes import Recipe, parse_recipe, write_recipe
 from regard.shapes import Tensor
 from regard.text import Tokenizer
 from regard.training.distributed import Ranks
-from regard.training.loop import AnyUpdater, Progress
+from regard.training.run import AnyUpdater, Progress
 from regard.training.sharded import spread_weights, whole_weights
 
 REQUEST = Path("training") / "request.toml"

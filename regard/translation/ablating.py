@@ -1,15 +1,15 @@
 """What becomes of a translation when heads are switched off, or look elsewhere."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from regard.checkpoint import LoadedModel
 from regard.decoding import Search
 from regard.errors import UsageError
-from regard.inspection.ablation import Change, ablated
-from regard.inspection.heads import Head, HeadLike, find_heads
+from regard.inspection.ablation import Change, Changes, ablated, changes_of
+from regard.inspection.heads import Head, HeadLike
 from regard.translation.scoring import Scored
 from regard.translation.translator import Translation, Translator
 
@@ -58,7 +58,7 @@ class Ablation:
 def ablate(
     model: str | Path | LoadedModel | Translator,
     source: str,
-    heads: HeadLike | Iterable[HeadLike] | Mapping[Head, Change],
+    heads: HeadLike | Iterable[HeadLike] | Changes,
     change: Change = "off",
     *,
     kind: str | None = None,
@@ -80,11 +80,7 @@ def ablate(
     if not translator.source_tokenizer.encode(source):
         raise UsageError("there is nothing to translate: the source sentence is empty")
     network = translator.models[0]
-    changes: Mapping[Head, Change] = (
-        heads
-        if isinstance(heads, Mapping)
-        else dict.fromkeys(find_heads(network, heads, kind=kind), change)
-    )
+    changes = changes_of(network, heads, change, kind=kind)
 
     def translated() -> Translation:
         return next(iter(translator.translate([source], search)))[0]

@@ -131,14 +131,8 @@ class Translator:
                 if one is not None:
                     yield replace(one.line, number=number)
 
-        found = search_many(
-            self.models,
-            lines(),
-            self._within_positions(search or Search()),
-            batch_rows=batch_rows,
-            device=self.device,
-        )
-        for hypotheses in found:
+        chosen = self._within_positions(search or Search())
+        for hypotheses in self._search(lines(), chosen, batch_rows):
             while (of := asked.popleft()) is None:
                 yield [EMPTY]
             yield [self._translation(one, of) for one in hypotheses] or [EMPTY]
@@ -191,6 +185,12 @@ class Translator:
                 for s, t in window
             ]
             yield from align_batch(model, read, layer, extraction)
+
+    def _search(
+        self, lines: Iterable[SourceLine], search: Search, batch_rows: int
+    ) -> Iterator[list[Hypothesis]]:
+        """What is found for each line, in order: the part that another engine may take over."""
+        return search_many(self.models, lines, search, batch_rows=batch_rows, device=self.device)
 
     def _asked(self, given: str | Request) -> _Asked | None:
         """What the search is asked; nothing where there is no token."""

@@ -101,7 +101,7 @@ export function parse(hash: string, browser: Language): Address {
     form: among(["matrix", "lines"], get("form")) ?? base.form,
     merges: get("words") !== "0",
     hidesSpecial: get("special") === "0",
-    reading: among(["predicting", "reading"], get("rows")) ?? null,
+    reading: among<Reading>(["predicting", "reading"], get("rows")) ?? null,
     row: whole(get("row"), 0, most),
     column: whole(get("column"), 0, most),
     step: whole(get("step"), 1, 6) ?? base.step,

@@ -104,5 +104,31 @@ export function shade(value: number, low: number, high: number): number {
   return Math.round(255 * Math.min(1, Math.max(0, Number.isNaN(scaled) ? 0 : scaled)));
 }
 
+function luminance(colour: Shade): number {
+  const [red = 0, green = 0, blue = 0] = colour.map((channel) => {
+    const share = channel / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** How well one colour can be read on another, from 1 to 21 (WCAG). */
+export function contrast(a: Shade, b: Shade): number {
+  const [high, low] = [luminance(a), luminance(b)].sort((x, y) => y - x) as [number, number];
+  return (high + 0.05) / (low + 0.05);
+}
+
+export const ENOUGH = 4.5; // of contrast, for text (WCAG AA)
+
+/** An ink that can be read on a shade: the theme's own, or in the middle plain black or white. */
+export function readable(theme: Theme, ramp: Ramp, place: number): string {
+  const ground = rampTable(theme, ramp)[place] ?? [0, 0, 0];
+  const of = (ink: string): number => contrast(channels(ink), ground);
+  const { ink, pale } = COLOURS[theme];
+  const own = of(ink) >= of(pale) ? ink : pale;
+  if (of(own) >= ENOUGH) return own;
+  return of("#000000") >= of("#ffffff") ? "#000000" : "#ffffff";
+}
+
 export const hex = (colour: Shade): string =>
   `#${colour.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;

@@ -11,6 +11,8 @@ export interface Text {
   anchor?: "start" | "middle" | "end";
   isBold?: boolean;
   turned?: number;
+  /** the shade it stands on: the colour is then whichever can be read there */
+  over?: { ramp: Ramp; shade: number };
   row?: number;
   column?: number;
 }

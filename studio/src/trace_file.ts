@@ -10,6 +10,8 @@ interface Entry {
   data_offsets: [number, number];
 }
 
+type Header = Record<string, Entry> & { __metadata__?: Record<string, string> };
+
 /** A number of 16 bits: sign, five of exponent, ten of fraction. */
 export function half(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
@@ -52,9 +54,11 @@ export function traceFromBytes(bytes: ArrayBuffer): Trace {
   try {
     const header = JSON.parse(
       new TextDecoder().decode(new Uint8Array(bytes, 8, length)),
-    ) as Record<string, Entry> & { __metadata__?: Record<string, string> };
-    const said = header.__metadata__?.[KEY];
-    if (said === undefined) throw new NotATrace();
+    ) as Header;
+    const { __metadata__: words, ...entries } = header;
+    const said = words?.[KEY];
+    const end = Math.max(0, ...Object.values(entries).map((entry) => entry.data_offsets[1]));
+    if (said === undefined || 8 + length + end !== bytes.byteLength) throw new NotATrace();
     const head = JSON.parse(said) as { sites: { kind: string; layer: number; weights?: unknown }[] };
     for (const site of head.sites) {
       const entry = header[`${site.kind}.${site.layer}`];

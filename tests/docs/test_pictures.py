@@ -19,15 +19,22 @@ def make() -> ModuleType:
     return module
 
 
-def test_the_terminal_picture_is_what_the_command_prints(make: ModuleType, tmp_path: Path) -> None:
-    make.draw_lecture(tmp_path)
-    drawn, kept = (folder / "lecture.svg" for folder in (tmp_path, PICTURES))
-    assert drawn.read_text("utf-8") == kept.read_text("utf-8"), (
-        "docs/pictures/lecture.svg is out of date: python docs/pictures/make.py"
-    )
+@pytest.mark.parametrize(
+    ("draw", "names"),
+    [("draw_lecture", ["lecture.svg"]), ("draw_look", ["look-lines.svg", "look.svg"])],
+)
+def test_the_picture_is_what_the_command_shows(
+    make: ModuleType, tmp_path: Path, draw: str, names: list[str]
+) -> None:
+    getattr(make, draw)(tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == names
+    for name in names:
+        assert (tmp_path / name).read_text("utf-8") == (PICTURES / name).read_text("utf-8"), (
+            f"docs/pictures/{name} is out of date: python docs/pictures/make.py"
+        )
 
 
-def _touch(arguments: list[str], file: Path, **part: str) -> None:
+def _touch(arguments: list[str], file: Path, **part: str | None) -> None:
     file.touch()
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from regard.checkpoint import load
 from regard.cli import main
-from regard.corpora import CORPORA, SEED, open_corpus, split_of
+from regard.corpora import CORPORA, SEED, TEXTS, open_corpus, split_of
 from regard.training import read_metrics
 
 Done = subprocess.CompletedProcess[str]
@@ -62,7 +62,7 @@ def test_the_list(regard: Callable[..., Done]) -> None:
     rows = [line.rstrip() for line in done.stdout.splitlines()]
     assert rows[0].split() == ["corpus", "pairs", "what", "it", "is"]
     assert [row.split()[0] for row in rows[1 : 1 + len(CORPORA)]] == list(CORPORA)
-    for embedded in CORPORA.values():
+    for embedded in (*CORPORA.values(), *TEXTS.values()):
         assert embedded.sentence in done.stdout
 
 
@@ -71,6 +71,20 @@ def test_some_are_shown_with_tabs_for_programs(regard: Callable[..., Done]) -> N
     assert (done.returncode, done.stderr) == (0, "")
     pairs = [tuple(line.split("\t")) for line in done.stdout.splitlines()]
     assert pairs == drawn("train", 4)
+
+
+def test_a_text_is_shown_or_written_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = leave(capsys, "data", "pydoc", "--show", "3")
+    assert (code, len(out.splitlines())) == (0, 3)
+    assert leave(capsys, "data", "pydoc", "--out", str(tmp_path / "new")) == (0, "", "")
+    written = (tmp_path / "new" / "pydoc.txt").read_text(encoding="utf-8")
+    assert written == "\n".join(TEXTS["pydoc"].texts())
+    assert written.startswith(out)
+    code, _, err = leave(capsys, "data", "pydoc", "--out", str(tmp_path / "new"))
+    assert code == 2
+    assert "already holds pydoc.txt: choose another --out, or replace what is there" in err
 
 
 def test_another_split_and_another_seed_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -173,7 +187,7 @@ def test_what_is_stopped_leaves_nothing_half_written(number: int, tmp_path: Path
             ["data", "dates", "--out", "x", "--show", "3"],
             "--show prints and --out writes: choose one of them",
         ),
-        (["data", "--show", "3"], f"say which corpus: {', '.join(CORPORA)}"),
+        (["data", "--show", "3"], f"say which corpus: {', '.join([*CORPORA, *TEXTS])}"),
         (
             ["data", "dates", "--pair", "en-fr", "--show", "3"],
             "the corpus dates is not of two languages: leave out 'en-fr'",

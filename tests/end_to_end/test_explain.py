@@ -156,6 +156,15 @@ def test_signs_that_move_the_cursor_are_not_printed(capsys: Captured) -> None:
         (("sentence", "--layer", "2"), "there is no layer 2: this model has 2, counted 0 to 1"),
         (("sentence", "--head", "4"), "there is no head 4: this model has 4, counted 0 to 3"),
         (
+            ("sentence", "a dog", "--step", "12"),
+            "there is no step 12: the translation takes 12, counted 0 to 11",
+        ),
+        (
+            ("sentence", "--save", "x.gif"),
+            "a picture cannot be saved as 'x.gif': end its name in .svg, .png, .pdf, .html or "
+            ".json",
+        ),
+        (
             ("sentence", "a dog", "--word", "cat"),
             "the sentence has no word 'cat': choose one of a dog, or a place from 0 to 1",
         ),
@@ -203,6 +212,17 @@ def test_the_picture_is_saved(capsys: Captured, tmp_path: Path, is_json: bool) -
     assert is_json or f"The picture is in {place}." in out.replace("\n", "")
 
 
+@pytest.mark.parametrize("ending", ["svg", "html"])
+def test_all_steps_of_a_sentence_are_drawn(capsys: Captured, tmp_path: Path, ending: str) -> None:
+    place = tmp_path / f"steps.{ending}"
+    code, out, err = run(capsys, "sentence", "它 is tired", "--save", str(place), "--step", "1")
+    assert (code, err) == (0, "")
+    assert f"The picture is in {place}." in out.replace("\n", "")
+    drawn = place.read_text("utf-8")
+    for title in ("Words become vectors", "Masked self-attention: weighted sum", "Arg-max"):
+        assert title in drawn
+
+
 def test_a_model_folder(capsys: Captured, tmp_path: Path) -> None:
     import torch
 
@@ -222,6 +242,11 @@ def test_a_model_folder(capsys: Captured, tmp_path: Path) -> None:
     assert (code, err) == (0, "")
     assert "The model little in" in out
     assert "x + MultiHead( norm( x ) )" in out
+    assert "u = y + MultiHead( norm( y ), m )" in out
+    assert "the result, after one more norm, predicts the next token" in " ".join(out.split())
+    titles = ("The decoder, step 0", "Masked self-attention", "Attention to the source", "Arg-max")
+    places = [out.index(title) for title in titles]
+    assert places == sorted(places)
     assert "The model does not know 1 of the 4 words." in " ".join(out.split())
     assert "untrained" not in out
 

@@ -33,6 +33,7 @@ SECTIONS: dict[str, Network] = {
     "bahdanau": BahdanauSection(**WIDTHS),
     "sutskever": SutskeverSection(n_layers=1, **WIDTHS),
 }
+EMPTY_TARGET = "--target is empty: give a translation, or leave it out"
 Captured = pytest.CaptureFixture[str]
 
 
@@ -219,11 +220,8 @@ def test_heads_are_switched_off(capsys: Captured, models: Path, tmp_path: Path) 
             ("transformer",),
             'there is no sentence to look at: regard look transformer "a sentence to translate"',
         ),
+        (("transformer", CHINESE, "--target", " "), EMPTY_TARGET),
         (("transformer", " "), "there is nothing to look at: the source sentence is empty"),
-        (
-            ("transformer", CHINESE, "--target", " "),
-            "--target is empty: give a translation, or leave it out",
-        ),
         (
             ("sutskever", CHINESE),
             "sutskever never looks back at words, so there is no attention to show: choose a model "
@@ -247,11 +245,6 @@ def test_heads_are_switched_off(capsys: Captured, models: Path, tmp_path: Path) 
             ("transformer/recipe.toml",),
             "transformer/recipe.toml is not a trace, or was cut short: make it again with "
             "Trace.save",
-        ),
-        (
-            ("kept.trace", "--layer", "2"),
-            "this trace has no site cross.2: choose one of encoder.0, encoder.1, decoder.0, "
-            "decoder.1, cross.0, cross.1",
         ),
         (
             ("kept.trace", "--layer", "2", "--json"),
@@ -282,15 +275,6 @@ def test_heads_are_switched_off(capsys: Captured, models: Path, tmp_path: Path) 
             ("kept.trace", "--view", "grid"),
             "--view grid is drawn into a file: add --save grid.svg, or choose matrix, lines, strip "
             "or alignment for the terminal",
-        ),
-        (
-            ("kept.trace", "--view", "pie"),
-            "there is no view 'pie': choose one of lines, matrix, grid, alignment, positions, "
-            "strip, overview",
-        ),
-        (
-            ("kept.trace", "--reading", "aloud"),
-            "there is no reading 'aloud': choose one of predicting, reading",
         ),
         (
             ("kept.trace", "--save", "x.gif"),

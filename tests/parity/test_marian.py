@@ -99,7 +99,7 @@ def random_marian(folder: Path, **choices: Any) -> Any:
         if parameter.dim() == 1:  # norms and biases begin as ones and zeros, which hide mistakes
             parameter.data += 0.2 * torch.randn_like(parameter)
     model.final_logits_bias.copy_(0.5 * torch.randn_like(model.final_logits_bias))
-    model.final_logits_bias[0, 0] += 2.5  # sentences end
+    model.final_logits_bias[0, :2] += torch.tensor([2.5, -9.0])  # sentences end, of known words
     model.generation_config.bad_words_ids = [[padding]]
     model.save_pretrained(folder)
     return model
@@ -155,7 +155,7 @@ def pair(
 def test_imported_logits_are_theirs(pair: tuple[Any, Any, LoadedModel]) -> None:
     theirs, tokenizer, loaded = pair
     labels, logits = logits_of(theirs, tokenizer)
-    tokens = tokenizer.get_tgt_vocab() if tokenizer.separate_vocabs else tokenizer.get_vocab()
+    tokens = tokenizer.target_encoder if tokenizer.separate_vocabs else tokenizer.encoder
     target = loaded.target_tokenizer
     words = range(4, len(target))
     theirs_of = [tokens[target.token(i)] for i in words]
@@ -180,6 +180,7 @@ def test_imported_models_translate_the_same(pair: tuple[Any, Any, LoadedModel], 
     translator = Translator.open(loaded.path)
     search = Search(width=width, alpha=0.0, limits=Limits(factor=0.0, extra=30))
     found = [one[0] for one in translator.translate(ENGLISH, search)]
+    n_compared = 0
     for english, ours in zip(ENGLISH, found, strict=True):
         generated = theirs.generate(
             **tokenizer(english, return_tensors="pt"),
@@ -188,8 +189,12 @@ def test_imported_models_translate_the_same(pair: tuple[Any, Any, LoadedModel], 
             **({"length_penalty": 0.0, "early_stopping": "never"} if width > 1 else {}),
         )[0]
         expected = tokenizer.convert_ids_to_tokens(generated[1:])
+        if width > 1 and len(expected) == 30:  # they do not count <EOS> at the limit, we do
+            continue
+        n_compared += 1
         assert [*ours.pieces, "</s>"] == expected
         assert ours.text == tokenizer.decode(generated, skip_special_tokens=True)
+    assert n_compared
 
 
 OURS: list[dict[str, Any]] = [
@@ -202,7 +207,7 @@ OURS: list[dict[str, Any]] = [
 
 
 def random_model(folder: Path, *, is_joint: bool = True, **choices: Any) -> LoadedModel:
-    """A model folder of random weights that ends its sentences."""
+    """A model folder of random weights."""
     torch.manual_seed(5)
     section = TransformerSection(
         n_layers=2, n_decoder_layers=3, d_model=24, n_heads=3, d_feedforward=40, **choices
@@ -212,6 +217,8 @@ def random_model(folder: Path, *, is_joint: bool = True, **choices: Any) -> Load
     model = build(section, len(english), len(german))
     for parameter in model.parameters():
         parameter.data += 0.2 * torch.randn_like(parameter)
+    if section.has_output_bias:
+        model.output.bias.data[EOS] += 2.5  # sentences end
     recipe = Recipe(model=section, text=TextSection(is_joint=is_joint))
     return load(save(folder, model, recipe, english, german))
 
@@ -244,7 +251,7 @@ def test_exported_models_are_the_same_there_and_back(
 @pytest.mark.parametrize("width", [1, 3])
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_exported_models_translate_the_same(tmp_path: Path, norm: str, width: int) -> None:
-    loaded = random_model(tmp_path / "ours", norm=norm)
+    loaded = random_model(tmp_path / "ours", norm=norm, has_output_bias=True)
     folder = export_model(loaded, "huggingface", tmp_path / "theirs")
     theirs = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder)
     tokenizer = tokenizer_of(folder)

@@ -46,7 +46,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("data", "text", "checkpoint", "decoding", "models", "attention", "inspection"),
     ),
     # It wraps models so that a search over them can be heard, and broken off (docs/decisions/014).
-    "serving": (*BOTTOM, "translation", "decoding", "inspection", "checkpoint", "models"),
+    "serving": (*BOTTOM, "translation", "decoding", "inspection", "checkpoint", "models", "text"),
     "cli": ("*",),
     "__init__": ("translation",),  # regard.trace, and only when it is asked for
     "__main__": ("cli",),

@@ -103,19 +103,27 @@ def _theirs(
         section.n_layers, parts.n_decoder_layers(section), has_final_norm=section.norm == "pre"
     )
     weights = {one.theirs: turned(own[one.ours], one.axis, order) for one in stacks}
-    is_shared = section.tie == "three-way"
-    names = (parts.SHARED,) if is_shared else parts.WORDS
-    for name, ours in zip(names, parts.OUR_WORDS, strict=False):
+    for name, ours in zip(parts.WORDS, parts.OUR_WORDS, strict=True):
         weights[name] = turned(own[ours], 1, order)
+    if section.tie == "three-way":
+        weights = {k: v for k, v in weights.items() if k not in parts.WORDS}
+    if section.tie == "three-way" or section.norm == "pre":  # Pegasus has it, used or not
+        weights[parts.SHARED] = turned(own[parts.OUR_WORDS[0]], 1, order)
     if not config["tie_word_embeddings"]:
         weights[parts.OUTPUT] = turned(own["output.weight"], 1, order)
     bias = own.get("output.bias")
     n_tokens = len(own["output.weight"])
     weights[parts.BIAS] = torch.zeros(1, n_tokens) if bias is None else bias.detach().clone()[None]
-    if not is_sinusoidal:
-        for name, ours in zip(parts.PLACES, parts.OUR_PLACES, strict=True):
-            learned = own.get(ours)
-            weights[name] = (
-                torch.zeros(_N_PLACES, d_model) if learned is None else learned.detach().clone()
-            )
+    if not is_sinusoidal or section.norm == "pre":  # Marian knows its sines, Pegasus wants them
+        embeddings = (model.encoder.embedding, model.decoder.embedding)
+        for name, embedding in zip(parts.PLACES, embeddings, strict=True):
+            weights[name] = _places(embedding.positions, section)[:, order]
     return weights
+
+
+def _places(positions: Any, section: TransformerSection) -> Tensor:
+    if section.positions == "none":
+        return torch.zeros(_N_PLACES, section.d_model)
+    n_places = section.n_places or _N_PLACES
+    table: Tensor = positions.prepared(n_places)[:n_places].detach().cpu().clone()
+    return table

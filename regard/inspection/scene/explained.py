@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from regard.inspection.explanation import Explanation, Step, Table
 from regard.inspection.scene.frame import BODY, MARGIN, SMALL, TITLE
-from regard.inspection.scene.items import Item, Path, Scene, Text
+from regard.inspection.scene.items import Item, Number, Path, Scene, Text
 from regard.inspection.scene.measure import shortened, text_width
 from regard.inspection.scene.numbers import drawn_table
 
@@ -21,8 +21,8 @@ class _Block:
     """Items drawn at the origin, and the room they take."""
 
     items: list[Item]
-    width: float
-    height: float
+    width: Number
+    height: Number
 
 
 def explained(explanation: Explanation, theme: str = "light") -> Scene:
@@ -37,7 +37,7 @@ def explained(explanation: Explanation, theme: str = "light") -> Scene:
     return Scene(_WIDTH + 2 * MARGIN, round(y + MARGIN, 1), tuple(items), explanation.title, theme)
 
 
-def _put_step(items: list[Item], number: int, step: Step, y: float) -> float:
+def _put_step(items: list[Item], number: int, step: Step, y: Number) -> Number:
     items.append(Text(MARGIN + 20, y, str(number), BODY + 1, "mark", "end", is_bold=True))
     items.append(Text(MARGIN + _INDENT, y, step.title, BODY + 1, "ink", is_bold=True))
     room = _WIDTH - _INDENT
@@ -52,14 +52,14 @@ def _put_step(items: list[Item], number: int, step: Step, y: float) -> float:
     return y
 
 
-def _put_lines(items: list[Item], lines: list[str], x: float, y: float, colour: str) -> float:
+def _put_lines(items: list[Item], lines: list[str], x: Number, y: Number, colour: str) -> Number:
     for line in lines:
         items.append(Text(x, y, line, BODY if colour == "look" else SMALL + 1, colour))
         y += _LINE
     return y
 
 
-def _block(table: Table, room: float) -> _Block:
+def _block(table: Table, room: Number) -> _Block:
     """A table with its name above it."""
     cells, width, height = drawn_table(table, room)
     name = shortened(table.name, room, SMALL + 1)
@@ -72,7 +72,7 @@ def _block(table: Table, room: float) -> _Block:
     return _Block([*heading, *below], max(width, at), height + 20)
 
 
-def _side_by_side(blocks: list[_Block], room: float) -> Iterator[list[_Block]]:
+def _side_by_side(blocks: list[_Block], room: Number) -> Iterator[list[_Block]]:
     """Blocks of one height beside each other, as many as there is room for."""
     row: list[_Block] = []
     for block in blocks:
@@ -85,13 +85,13 @@ def _side_by_side(blocks: list[_Block], room: float) -> Iterator[list[_Block]]:
         yield row
 
 
-def _moved(item: Item, x: float, y: float) -> Item:
+def _moved(item: Item, x: Number, y: Number) -> Item:
     if isinstance(item, Path):
         return replace(item, points=tuple((a + x, b + y) for a, b in item.points))
     return replace(item, x=round(item.x + x, 2), y=round(item.y + y, 2))
 
 
-def wrapped(text: str, most: float, size: float) -> list[str]:
+def wrapped(text: str, most: Number, size: Number) -> list[str]:
     """The words of a text in lines that are no wider; runs of spaces between formulas stay."""
     lines = [""]
     for word in text.split(" "):

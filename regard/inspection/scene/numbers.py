@@ -6,7 +6,7 @@ import numpy as np
 
 from regard.inspection.explanation import Cell, Table
 from regard.inspection.scene.frame import SMALL
-from regard.inspection.scene.items import Heat, Item, Rectangle, Text
+from regard.inspection.scene.items import Heat, Item, Number, Rectangle, Text
 from regard.inspection.scene.measure import shortened, text_width
 
 _CELL, _ROW = 46.0, 19.0
@@ -17,10 +17,10 @@ _APART = 24.0
 _HEADER = 16.0
 _MOST_READ = 900  # cells with a number of their own
 
-Drawn = tuple[list[Item], float, float]  # items at the origin, their width and height
+Drawn = tuple[list[Item], Number, Number]  # items at the origin, their width and height
 
 
-def drawn_table(table: Table, room: float) -> Drawn:
+def drawn_table(table: Table, room: Number) -> Drawn:
     """The table within ``room``, its first row at the top."""
     match table.look:
         case "text":
@@ -31,7 +31,7 @@ def drawn_table(table: Table, room: float) -> Drawn:
             return _shades(table, room)
 
 
-def _words(table: Table, room: float) -> Drawn:
+def _words(table: Table, room: Number) -> Drawn:
     rows = [("", *table.columns), *((r, *c) for r, c in zip(table.rows, table.cells, strict=True))]
     widths = [
         max(text_width(str(row[j]), SMALL) for row in rows) + _APART
@@ -71,7 +71,7 @@ def _bars(table: Table) -> Drawn:
     return items, left + _NUMBER + _BAR, len(shares) * height
 
 
-def _shades(table: Table, room: float) -> Drawn:
+def _shades(table: Table, room: Number) -> Drawn:
     left = _label_width(table) + 8
     n_rows, n_columns = len(table.rows), len(table.columns)
     height = _row_height(n_rows)
@@ -91,6 +91,8 @@ def _shades(table: Table, room: float) -> Drawn:
             tells=n_rows * n_columns <= 4 * _MOST_READ,
         )
     )  # fmt: skip
+    # A table of whole numbers is written whole.
+    decimals = table.decimals if (known != np.rint(known)).any() else 0
     is_read = width >= 36 and height >= 14 and n_rows * n_columns <= _MOST_READ
     for i, row in enumerate(table.cells):
         y = _HEADER + (i + 0.5) * height
@@ -102,7 +104,7 @@ def _shades(table: Table, room: float) -> Drawn:
                 x = left + (j + 0.5) * width
                 share = abs(float(known[i, j])) / high
                 colour = "faint" if is_strange else "pale" if share > 0.6 else "ink"
-                said = _said(cell, table.decimals)
+                said = _said(cell, decimals)
                 items.append(Text(x, y, said, SMALL - 1, colour, "middle"))
     if table.focus is not None and n_rows > 1:
         top = _HEADER + table.focus * height
@@ -123,7 +125,7 @@ def _said(cell: Cell, decimals: int) -> str:
     return written.removeprefix("-") if float(written) == 0 else written
 
 
-def _column_labels(table: Table, left: float, width: float) -> list[Item]:
+def _column_labels(table: Table, left: Number, width: Number) -> list[Item]:
     """Names above the columns, as many as can be read."""
     widest = max((text_width(name, SMALL - 1) for name in table.columns), default=0.0)
     every = max(1, math.ceil(min(widest + 4, _CELL) / width)) if width else 1
@@ -137,19 +139,19 @@ def _column_labels(table: Table, left: float, width: float) -> list[Item]:
     ]  # fmt: skip
 
 
-def _row_label(table: Table, i: int, x: float, y: float, height: float) -> list[Item]:
+def _row_label(table: Table, i: int, x: Number, y: Number, height: Number) -> list[Item]:
     text = shortened(table.rows[i], _LABEL, SMALL)
     return [Text(x, y, text, _size(height), "ink", "end", is_bold=i == table.focus)]
 
 
-def _label_width(table: Table) -> float:
+def _label_width(table: Table) -> Number:
     widths = (1.08 * text_width(shortened(row, _LABEL, SMALL), SMALL) for row in table.rows)
     return max(widths, default=0.0)
 
 
-def _row_height(n_rows: int) -> float:
+def _row_height(n_rows: int) -> Number:
     return min(_ROW, max(1.0, _TALLEST / max(1, n_rows)))
 
 
-def _size(height: float) -> float:
+def _size(height: Number) -> Number:
     return min(SMALL, max(6.0, 0.8 * height))

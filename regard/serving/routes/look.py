@@ -24,7 +24,7 @@ from regard.serving.routes.schemas import (
     TraceQuestion,
 )
 from regard.serving.service import Service
-from regard.serving.translating import check_size, check_texts
+from regard.serving.translating import check_size, check_tokens
 from regard.translation.ablating import Ablation, ablate
 
 _TYPES = {
@@ -157,16 +157,11 @@ def _sight(service: Service, question: SightQuestion) -> Sight:
     target = question.target
     if target is not None and not target.strip():
         raise RequestError("the target is empty: give a translation, or leave it out", code="empty")
-    check_texts(served, [question.source], bounds)
-    if target is not None:
-        check_size([question.source, target], bounds)
-        n, limit = len(served.translator.target_tokenizer.encode(target)), served.translator.limit
-        if n > min(limit, bounds.tokens):
-            raise RequestError(
-                f"the target has {n:,} tokens, and {min(limit, bounds.tokens):,} are allowed",
-                status=413,
-                code="too-long",
-            )
+    translator = served.translator
+    limit = min(bounds.looked, translator.limit)
+    check_size([question.source, target or ""], bounds)
+    check_tokens("the source", translator.source_tokenizer, question.source, limit)
+    check_tokens("the target", translator.target_tokenizer, target or "", limit)
     return Sight(served, question.source, target, question.beam)
 
 

@@ -45,7 +45,7 @@ def test_what_is_drawn_is_what_sampling_draws() -> None:
 
 def test_log_probabilities_are_the_models() -> None:
     model = tiny()
-    found = [one for one in stream(model, PROMPT, Sampling(seed=2), most=4, context=8)]
+    found = list(stream(model, PROMPT, Sampling(seed=2), most=4, context=8))
     seen = list(PROMPT)
     for one in found:
         assert isinstance(one, Written)

@@ -1,6 +1,7 @@
 """Changed heads: each change against a model whose weights do the same, whole and word by word."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from itertools import pairwise
 
@@ -106,6 +107,8 @@ def test_several_heads_change_each_in_its_way() -> None:
     with ablated(network, changes) as heads:
         found = network(SOURCE, TARGET)
     assert heads == tuple(changes)
+    with ablated(network, {"encoder.0.1,encoder.0.2": "off", "cross.1.0": "uniform"}):
+        torch.testing.assert_close(network(SOURCE, TARGET), found)
     torch.testing.assert_close(found, other(SOURCE, TARGET), atol=2e-5, rtol=1e-4)
 
 
@@ -237,6 +240,10 @@ def test_a_repetition_changes_alone_however_soon_the_others_halted() -> None:
     with ablated(network, "encoder.1.1"):
         for _ in range(3):  # readings come one after the other, and each begins anew
             torch.testing.assert_close(network(SOURCE, TARGET), expected)
+        with ThreadPoolExecutor(3) as pool:  # as searches do, each with passes of its own
+            jobs = [pool.submit(network, SOURCE, TARGET) for _ in range(9)]
+        for job in jobs:
+            torch.testing.assert_close(job.result(), expected)
     assert (network(SOURCE, TARGET) - expected).abs().max() > 1e-4
 
 

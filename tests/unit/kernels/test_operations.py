@@ -102,6 +102,33 @@ def test_bias_relu_dropout_drops_the_same_backwards(path: str) -> None:
 
 
 @sizes
+def test_bias_gelu(path: str, n: int, d: int) -> None:
+    inner, bias = leaf(n, d), leaf(d)
+    result = kernels.bias_gelu_dropout(inner * 3.0, bias, 0.0)
+    reference = F.gelu(inner * 3.0 + bias)
+    torch.testing.assert_close(result, reference, rtol=1e-6, atol=2e-6)
+    assert_same(gradients([result], [inner, bias]), gradients([reference], [inner, bias]))
+    with torch.no_grad():
+        torch.testing.assert_close(kernels.bias_gelu_dropout(inner * 3.0, bias, 0.0), result)
+
+
+def test_bias_gelu_dropout_drops_the_same_backwards(path: str) -> None:
+    inner, bias = leaf(17, 129), leaf(129)
+    result = kernels.bias_gelu_dropout(inner * 1.0, bias, 0.4)
+    is_kept = result != 0
+    assert 0.55 < float(is_kept.float().mean()) < 0.65
+    reference = F.gelu(inner + bias) * is_kept * SCALE
+    assert_same([result], [reference])
+    assert_same(gradients([result], [inner, bias]), gradients([reference], [inner, bias]))
+
+
+def test_gelu_far_from_zero(path: str) -> None:
+    value = torch.tensor([[-200.0, -30.0, -9.0, 0.0, 9.0, 30.0, 200.0]])
+    result = kernels.bias_gelu_dropout(value.clone(), torch.zeros(7), 0.0)
+    torch.testing.assert_close(result, F.gelu(value), rtol=1e-6, atol=1e-5)
+
+
+@sizes
 def test_linear(path: str, n: int, d: int) -> None:
     value, weight, bias = leaf(n, d), leaf(5, d), leaf(5)
     result, reference = kernels.linear(value, weight, bias), F.linear(value, weight, bias)
@@ -150,6 +177,18 @@ def test_linear_cross_entropy(path: str, n: int, n_classes: int, smoothing: floa
     )
     assert_same([loss], [reference])
     assert_same(gradients([loss], [hidden, weight]), gradients([reference], [hidden, weight]))
+
+
+def test_linear_cross_entropy_with_a_bias(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regard.kernels.cross_entropy._BLOCK_NUMBERS", 40)
+    hidden, weight, bias = leaf(11, 6), leaf(13, 6), leaf(13)
+    labels = torch.randint(13, (11,))
+    loss = kernels.linear_cross_entropy(hidden, weight, labels, 0.1, bias=bias)
+    logits = F.linear(hidden, weight, bias)
+    reference = F.cross_entropy(logits, labels, reduction="sum", label_smoothing=0.1)
+    leaves = [hidden, weight, bias]
+    assert_same([loss], [reference])
+    assert_same(gradients([loss], leaves), gradients([reference], leaves))
 
 
 def test_linear_cross_entropy_in_several_blocks(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,6 +274,7 @@ def test_float64_gradients_are_exact() -> None:
         lambda v, w, b: kernels.add_norm(v, None, w, b), (wide(3, 5), wide(5), wide(5))
     )
     assert gradcheck(lambda x, b: kernels.bias_relu_dropout(x * 1, b, 0.0), (wide(3, 5), wide(5)))
+    assert gradcheck(lambda x, b: kernels.bias_gelu_dropout(x * 1, b, 0.0), (wide(3, 5), wide(5)))
     assert gradcheck(kernels.linear, (wide(3, 5), wide(2, 5), wide(2)))
     assert gradcheck(
         lambda table: kernels.embed(table, ids, positions, places, scale=2.0, p=0.0), (wide(3, 5),)

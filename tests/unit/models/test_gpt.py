@@ -1,4 +1,4 @@
-"""GPT: the same as torch's layers under a causal mask, word by word as all at once, and it learns."""
+"""GPT: as torch's layers under a causal mask, word by word as all at once, and it learns."""
 
 import pytest
 import torch

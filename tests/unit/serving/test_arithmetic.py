@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 
+from regard.attention import Additive, MultiHeadAttention, Site
 from regard.errors import UsageError
 from regard.inspection.arithmetic import Arithmetic, arithmetic
 from regard.models import EncoderDecoder
@@ -56,8 +58,24 @@ def test_a_decoder_sees_nothing_that_comes_later(folder: Callable[..., Path]) ->
     assert cell.weights[3] == 0
 
 
-def test_other_scores_have_no_products(folder: Callable[..., Path]) -> None:
-    cell, _ = found(folder("additive", score="additive"), "cross", 1, head=1, row=0, column=2)
+class Looker(nn.Module):
+    """One attention with another score, from vectors that words are given by chance."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(20, 12)
+        self.attention = MultiHeadAttention(12, 3, score=Additive(4, 4, 3))
+
+    def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        memory = self.words(source)
+        looked: torch.Tensor = self.attention(self.words(target), memory, memory)
+        return looked
+
+
+def test_other_scores_have_no_products() -> None:
+    site = Site("cross", 0, "attention.weights")
+    ids = torch.tensor([[5, 6, 7, 3]]), torch.tensor([[2, 8]])
+    cell = arithmetic(Looker(), *ids, site, head=1, row=0, column=2)
     assert (cell.products, cell.sum, cell.divisor) == (None, None, None)
     assert cell.formula == "vᵀ tanh(W [q; k])"
     assert sum(cell.weights) == pytest.approx(1, abs=1e-5)

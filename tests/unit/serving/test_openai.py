@@ -3,13 +3,21 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import openai
 import pytest
+import torch
 
-from regard.serving import Catalogue, Settings
+from regard.checkpoint import save
+from regard.language import Writer
+from regard.models import build
+from regard.recipes import Recipe, TrainingSection
+from regard.recipes.alone import GptSection
+from regard.serving import Catalogue, Settings, open_models
 from regard.serving.generating import Wish, Written, until_stop
+from regard.text import Words
 from tests.unit.serving.conftest import Live, living
 
 
@@ -152,3 +160,34 @@ def test_words_that_end_a_text(pieces: list[str], stops: list[str], text: str, r
     found = list(until_stop(iter(written), stops))
     assert "".join(one.text for one in found) == text
     assert [one.reason for one in found] == [None] * (len(found) - 1) + [reason]
+
+
+def test_a_gpt_writes(tmp_path: Path) -> None:
+    words = Words(["once", "there", "was", "a", "cat", "."])
+    section = GptSection(d_model=12, n_heads=3, d_feedforward=20, n_layers=2, context=16)
+    torch.manual_seed(1)
+    model = build(section, len(words), len(words))
+    recipe = Recipe(model=section, training=TrainingSection(task="language"))
+    place = save(tmp_path / "story", model, recipe, words, words)
+    catalogue = open_models([str(place)])
+    (teller,) = catalogue.writers
+    assert (teller.name, teller.context, teller.count("once there")) == ("story", 16, 2)
+    with (
+        living(catalogue) as live,
+        openai.OpenAI(base_url=f"{live.url}/v1", api_key="any", max_retries=0) as client,
+    ):
+        asked = {"model": "story", "prompt": "once there was", "max_tokens": 20, "temperature": 0}
+        whole = client.completions.create(**asked)  # type: ignore[call-overload]
+        told = list(client.completions.create(**asked, stream=True))  # type: ignore[call-overload]
+    text = whole.choices[0].text
+    assert "".join(one.choices[0].text for one in told) == text
+    assert whole.usage is not None
+    assert whole.usage.completion_tokens == len(words.encode(text)) > 0
+    reason = whole.choices[0].finish_reason
+    assert reason == ("length" if whole.usage.completion_tokens == 20 else "stop")
+    expected = "".join(
+        one
+        for one in Writer.open(place).write("once there was", None, most=20)
+        if isinstance(one, str)
+    )
+    assert text == expected

@@ -158,6 +158,8 @@ def test_pictures(client: httpx.Client, kind: str, begins: bytes) -> None:
         ("/translate", {"text": "ein " * 513}, 413, "sentence 0 has 513 tokens, and 512 are"),
         ("/translate", {"text": "a", "bream": 2}, 422, "bream: extra inputs are not permitted"),
         ("/translate", {"text": "a", "beam": "2"}, 422, "beam: input should be a valid integer"),
+        ("/trace", {"source": "ein " * 129}, 413, "the source has 129 tokens, and 128 are"),
+        ("/heads", {"source": "a", "target": "a " * 129}, 413, "the target has 129 tokens"),
         ("/trace", {"source": " "}, 400, "there is nothing to look at"),
         ("/trace", {"source": "ein", "target": " "}, 400, "the target is empty"),
         ("/arithmetic", {"source": "ein", "layer": 7}, 400, "this trace has no site cross.7"),

@@ -1,0 +1,211 @@
+"""How many requests a second the service answers, batched and one at a time, in the same run.
+
+    $ python benchmarks/serving.py --model MODEL --source FILE
+    $ python benchmarks/serving.py --model MODEL --source FILE --beam 1 --seconds 10
+
+MODEL is a model folder, FILE holds sentences of its source language. Two servers are started with
+the real command: one as it comes, and one with `--batch 1`, which searches for one sentence after
+the other, as a naive service does. For 1, 16 and 64 clients each of them is asked for a while, in
+turns. A client sends a request of one sentence, waits for its answer and sends the next; all
+clients share one process and as little work as HTTP allows, for they run on the same cores. Both
+servers must give the same translations for nearly all sentences: what else is in a batch changes
+sums by rounding, and so, rarely, a word. Requests a second of the server's own processor time are
+what to look at where other programs run beside it.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from machine import facts, print_facts, print_table
+
+NAIVE = ("--batch", "1")
+
+
+@dataclass
+class Figures:
+    """What some clients saw of one server."""
+
+    seconds: float = 0.0
+    worked: float = 0.0  # of the server's processor time
+    waits: list[float] = field(default_factory=list)
+    answers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def rate(self) -> float:
+        """Requests a second."""
+        return len(self.waits) / self.seconds
+
+    def percentile(self, percent: int) -> float:
+        """Milliseconds within which this share of the answers came."""
+        return 1000 * statistics.quantiles(self.waits, n=100, method="inclusive")[percent - 1]
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server: its address, and its process."""
+
+    place: tuple[str, int]
+    process: int
+
+    @property
+    def worked(self) -> float:
+        """Seconds of processor time it has used, where Linux tells."""
+        try:
+            stat = Path(f"/proc/{self.process}/stat").read_text(encoding="ascii")
+        except OSError:
+            return float("nan")
+        user, system = stat.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def serving(model: Path, threads: int, *options: str) -> Iterator[Running]:
+    """The real command on any free port."""
+    command = [sys.executable, "-m", "regard", "serve", str(model), "--port", "0", "--quiet"]
+    process = subprocess.Popen(
+        [*command, "--threads", str(threads), *options], stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    try:
+        said = process.stderr.readline()
+        found = re.search(r"http://(\S+):(\d+)", said)
+        assert found, said
+        yield Running((found[1], int(found[2])), process.pid)
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+async def ask(
+    place: tuple[str, int], sentences: list[str], turns: Iterator[int], until: float, beam: int
+) -> list[tuple[str, str, float]]:
+    """One client with one connection; each answer with its question and how long it took."""
+    reader, writer = await asyncio.open_connection(*place)
+    seen = []
+    while time.perf_counter() < until:
+        text = sentences[next(turns) % len(sentences)]
+        body = json.dumps({"text": text, "beam": beam}).encode()
+        head = (
+            f"POST /api/v1/translate HTTP/1.1\r\nHost: {place[0]}:{place[1]}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        began = time.perf_counter()
+        writer.write(head.encode() + body)
+        answered = await reader.readuntil(b"\r\n\r\n")
+        assert answered.startswith(b"HTTP/1.1 200"), answered
+        length = re.search(rb"content-length: (\d+)", answered.lower())
+        assert length
+        said = json.loads(await reader.readexactly(int(length[1])))
+        took = time.perf_counter() - began
+        seen.append((text, said["translations"][0]["hypotheses"][0]["text"], took))
+    writer.close()
+    return seen
+
+
+async def load(
+    place: tuple[str, int], sentences: list[str], n_clients: int, seconds: float, beam: int
+) -> Figures:
+    turns = count()
+    began = time.perf_counter()
+    clients = (ask(place, sentences, turns, began + seconds, beam) for _ in range(n_clients))
+    seen = [one for client in await asyncio.gather(*clients) for one in client]
+    figures = Figures(time.perf_counter() - began)
+    for text, answer, took in seen:
+        figures.waits.append(took)
+        figures.answers[text] = answer
+    return figures
+
+
+async def wait_for(place: tuple[str, int]) -> None:
+    for _ in range(1200):
+        try:
+            _, writer = await asyncio.open_connection(*place)
+        except OSError:
+            await asyncio.sleep(0.1)
+        else:
+            writer.close()
+            return
+    raise TimeoutError
+
+
+def measure(choice: argparse.Namespace, sentences: list[str]) -> list[list[str]]:
+    rows = []
+    with (
+        serving(choice.model, choice.threads) as batched,
+        serving(choice.model, choice.threads, *NAIVE) as naive,
+    ):
+        for server in (batched, naive):
+            asyncio.run(wait_for(server.place))
+            asyncio.run(load(server.place, sentences, 2, 1.0, choice.beam))  # to be warm
+        for n_clients in choice.clients:
+            found = {"batched": Figures(), "one at a time": Figures()}
+            for _ in range(choice.rounds):
+                for name, server in (("batched", batched), ("one at a time", naive)):
+                    before = server.worked
+                    part = asyncio.run(
+                        load(server.place, sentences, n_clients, choice.seconds, choice.beam)
+                    )
+                    whole = found[name]
+                    whole.worked += server.worked - before
+                    whole.seconds += part.seconds
+                    whole.waits += part.waits
+                    whole.answers |= part.answers
+            ours, theirs = found["batched"], found["one at a time"]
+            both = ours.answers.keys() & theirs.answers.keys()
+            alike = sum(ours.answers[text] == theirs.answers[text] for text in both)
+            assert not both or alike / len(both) > 0.95, f"{alike} of {len(both)} answers are alike"
+            for name, one in found.items():
+                ratio = one.rate / theirs.rate
+                rows.append(
+                    [
+                        f"{n_clients}, {name}",
+                        f"{one.rate:,.1f}",
+                        f"{ratio:.2f}",
+                        f"{len(one.waits) / one.worked:,.1f}",
+                        f"{one.percentile(50):,.0f}",
+                        f"{one.percentile(99):,.0f}",
+                        f"{alike} of {len(both)}",
+                    ]
+                )
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--source", type=Path, required=True)
+    parser.add_argument("--clients", type=int, nargs="+", default=[1, 16, 64])
+    parser.add_argument("--seconds", type=float, default=5.0, help="for each server and round")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--beam", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2, help="of each server")
+    choice = parser.parse_args()
+    sentences = choice.source.read_text(encoding="utf-8").splitlines()
+    said = facts() | {"model": choice.model.name, "beam": str(choice.beam)}
+    print_facts(said | {"threads": str(choice.threads)})
+    head = [
+        "clients",
+        "requests/s",
+        "over one at a time",
+        "a CPU second",
+        "p50 ms",
+        "p99 ms",
+        "alike",
+    ]
+    print_table(head, measure(choice, sentences))
+
+
+if __name__ == "__main__":
+    main()

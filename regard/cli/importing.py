@@ -1,0 +1,25 @@
+"""`regard import`: a model made elsewhere becomes a model folder."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def import_(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR_OR_FILE", help="A Hugging Face folder of MarianMT, or a file in it."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The folder of the new model.")],
+) -> None:
+    """Read a model that another library made into a model folder."""
+    from regard.checkpoint.foreign import import_model
+
+    made = import_model(path, out)
+    n_source, n_target = len(made.source_tokenizer), len(made.target_tokenizer)
+    tokens = f"{n_source:,}" if n_source == n_target else f"{n_source:,} + {n_target:,}"
+    kind, shape = made.recipe.model.kind, made.recipe.model.shape
+    typer.echo(f"{out}: a model of kind {kind}, {shape}, {tokens} tokens", err=True)

@@ -1,0 +1,104 @@
+// The page: what is at the address, who answers, and the view that is open.
+import type { JSX } from "preact";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { type Address, type Language, format, parse } from "./address";
+import { type Model, servedModels } from "./api";
+import type { Theme } from "./colours";
+import { Dropping } from "./dropping";
+import { Header } from "./header";
+import { useShown } from "./showing";
+import type { Stage } from "./stage";
+import { ArithmeticView } from "./views/arithmetic";
+import { BlocksView } from "./views/blocks";
+import { LookView } from "./views/look";
+import { SwitchboardView } from "./views/switchboard";
+import { type Say, say as saying } from "./words";
+
+const browser: Language = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
+
+function useAddress(): [Address, (change: Partial<Address>) => void] {
+  const [address, set] = useState(() => parse(location.hash, browser));
+  useEffect(() => {
+    const read = (): void => set(parse(location.hash, browser));
+    addEventListener("hashchange", read);
+    return () => removeEventListener("hashchange", read);
+  }, []);
+  const go = useCallback((change: Partial<Address>): void => {
+    set((before) => {
+      const after = { ...before, ...change };
+      const said = format(after, browser);
+      if (said !== location.hash) {
+        // Another view or sentence is a place to come back to; a choice within it is not.
+        const isPlace = after.view !== before.view || after.text !== before.text;
+        history[isPlace ? "pushState" : "replaceState"](null, "", said);
+      }
+      return after;
+    });
+  }, []);
+  return [address, go];
+}
+
+function useTheme(chosen: Address["theme"]): Theme {
+  const question = useMemo(() => matchMedia("(prefers-color-scheme: dark)"), []);
+  const [isDark, set] = useState(question.matches);
+  useEffect(() => {
+    const read = (): void => set(question.matches);
+    question.addEventListener("change", read);
+    return () => question.removeEventListener("change", read);
+  }, [question]);
+  return chosen === "auto" ? (isDark ? "dark" : "light") : chosen;
+}
+
+export function App(): JSX.Element {
+  const [address, go] = useAddress();
+  const theme = useTheme(address.theme);
+  const [models, setModels] = useState<readonly Model[] | null>(null);
+  const say: Say = useCallback(
+    (word, places) => saying(address.language, word, places),
+    [address.language],
+  );
+  useEffect(() => {
+    void servedModels().then(setModels);
+  }, []);
+  useEffect(() => {
+    const root = document.documentElement;
+    root.lang = address.language === "zh" ? "zh-CN" : "en";
+    root.dataset.theme = theme;
+    root.dataset.size = address.isLarge ? "large" : "usual";
+    document.title = `${say(address.view)} · Regard`;
+  }, [address.language, address.isLarge, address.view, theme, say]);
+  const { shown, partial, trouble, open, close } = useShown(address, models, go, say);
+  const stage: Stage | null =
+    shown === null ? null : { address, go, say, theme, shown, models: models ?? [], partial };
+  return (
+    <Dropping open={open} say={say}>
+      <a class="skip" href="#content" onClick={focusContent}>
+        {say("skip")}
+      </a>
+      <Header address={address} go={go} say={say} />
+      <main id="content" tabIndex={-1}>
+        {trouble && (
+          <p class="trouble" role="alert">
+            {trouble}
+          </p>
+        )}
+        {address.view === "blocks" ? (
+          <BlocksView address={address} go={go} say={say} theme={theme} />
+        ) : stage === null ? (
+          <p class="soft loading">{say("loading")}</p>
+        ) : address.view === "arithmetic" ? (
+          <ArithmeticView {...stage} />
+        ) : address.view === "switchboard" ? (
+          <SwitchboardView {...stage} />
+        ) : (
+          <LookView {...stage} open={open} close={close} />
+        )}
+      </main>
+    </Dropping>
+  );
+}
+
+function focusContent(event: MouseEvent): void {
+  event.preventDefault();
+  document.getElementById("content")?.focus();
+}

@@ -1,0 +1,68 @@
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { Card, Scrolling, Toggle } from "../controls";
+import { matrixFigure, percent } from "../figures/matrix";
+import { type Mask, both, causal, everything, padding, window_ } from "../mathematics/masks";
+import { dot, randomNumbers, softmax } from "../mathematics/vectors";
+import { Picture } from "../picture";
+import { Save } from "../save";
+import { stacked } from "../scene";
+import type { BlockProps } from "../views/blocks";
+
+const STORY = ["As", "aliens", "entered", "our", "planet", "and", "began"];
+const WIDTH = 8;
+const N_FILLING = 2;
+
+export function Masks({ address, go, say, theme }: BlockProps): JSX.Element {
+  const [chosen, choose] = useState({ causal: true, padding: false, window: false });
+  const n = STORY.length;
+  const scores = useMemo(() => {
+    const draw = randomNumbers(address.seed);
+    const vectors = (): number[][] =>
+      STORY.map(() => Array.from({ length: WIDTH }, () => 1.7 * draw()));
+    const [queries, keys] = [vectors(), vectors()];
+    return queries.map((query) => keys.map((key) => dot(query, key) / Math.sqrt(WIDTH)));
+  }, [address.seed]);
+  const mask = useMemo(() => {
+    const asked: Mask[] = [
+      ...(chosen.causal ? [causal(n)] : []),
+      ...(chosen.padding ? [padding(n, n - N_FILLING)] : []),
+      ...(chosen.window ? [window_(n, 1)] : []),
+    ];
+    return asked.reduce(both, everything(n));
+  }, [chosen, n]);
+  const scenes = useMemo(() => {
+    const names = STORY.map((text, i) =>
+      chosen.padding && i >= n - N_FILLING ? { text: "<pad>", is_special: true } : { text },
+    );
+    const shared = { rows: names, columns: names, span: 330, largest: 46 };
+    return [
+      matrixFigure({ ...shared, title: say("mask"), values: mask.map((row) => row.map(Number)), number: (value) => (value ? "1" : "−∞") }).scene,
+      matrixFigure({ ...shared, title: say("weights"), values: scores.map((row, i) => softmax(row, mask[i])), number: percent }).scene,
+    ];
+  }, [mask, scores, chosen.padding, n, say]);
+  return (
+    <Card title={say("masks")} lead={say("masksLead")}>
+      <p class="formula">α = softmax(e + m), &emsp; m(i, j) = 0 {"|"} −∞</p>
+      <div class="tools">
+        {(["causal", "padding", "window"] as const).map((name) => (
+          <Toggle key={name} text={`${say(name)}: ${say(`${name}Said`)}`} isOn={chosen[name]} set={(isOn) => choose({ ...chosen, [name]: isOn })} />
+        ))}
+        <button type="button" onClick={() => go({ seed: address.seed + 1 })}>
+          {say("another")}
+        </button>
+      </div>
+      <div class="figures">
+        {scenes.map((scene) => (
+          <figure key={scene.title}>
+            <figcaption>{scene.title}</figcaption>
+            <Scrolling>
+              <Picture scene={scene} theme={theme} />
+            </Scrolling>
+          </figure>
+        ))}
+      </div>
+      <Save scene={stacked(scenes, say("masks"))} theme={theme} name="masks" say={say} />
+    </Card>
+  );
+}

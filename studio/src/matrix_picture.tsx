@@ -1,0 +1,120 @@
+// The matrix one can point at: hover, arrow keys, click.
+import type { JSX, TargetedMouseEvent, TargetedPointerEvent } from "preact";
+import { useState } from "preact/hooks";
+import { COLOURS, type Theme } from "./colours";
+import type { Squares } from "./figures/matrix";
+import { Picture } from "./picture";
+import type { Matrix, Table } from "./table";
+import type { Say } from "./words";
+
+interface Props {
+  squares: Squares;
+  values: Matrix;
+  table: Pick<Table, "rows" | "columns">;
+  theme: Theme;
+  say: Say;
+  ends: { row: number | null; column: number | null };
+  selected: { row: number | null; column: number | null };
+  hover: (end: "row" | "column", index: number | null) => void;
+  select: (row: number, column: number) => void;
+  open: (row: number, column: number) => void;
+}
+
+export function MatrixPicture(props: Props): JSX.Element {
+  const { squares, values, table, theme, say, ends, selected, hover, select, open } = props;
+  const { scene, left, top, cell, nRows, nColumns } = squares;
+  const [over, setOver] = useState<readonly [number, number] | null>(null);
+  const colours = COLOURS[theme];
+  const place = (event: TargetedPointerEvent<SVGSVGElement> | TargetedMouseEvent<SVGSVGElement>): [number, number] => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const scale = scene.width / box.width;
+    return [
+      Math.floor(((event.clientY - box.top) * scale - top) / cell),
+      Math.floor(((event.clientX - box.left) * scale - left) / cell),
+    ];
+  };
+  const isCell = ([i, j]: readonly [number, number]): boolean => i >= 0 && j >= 0 && i < nRows && j < nColumns;
+  const shown = over ?? (selected.row !== null && selected.column !== null ? ([selected.row, selected.column] as const) : null);
+  const move = (event: KeyboardEvent): void => {
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    const [i, j] = [selected.row ?? 0, selected.column ?? 0];
+    if (step) {
+      event.preventDefault();
+      setOver(null);
+      const isFirst = selected.row === null || selected.column === null;
+      const [di, dj] = isFirst ? [0, 0] : [step[0] ?? 0, step[1] ?? 0];
+      select(Math.min(nRows - 1, Math.max(0, i + di)), Math.min(nColumns - 1, Math.max(0, j + dj)));
+    } else if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      if (selected.row !== null && selected.column !== null) open(selected.row, selected.column);
+    }
+  };
+  const band = (row: number | null, column: number | null): JSX.Element | null => {
+    if (row === null && column === null) return null;
+    return (
+      <rect
+        x={left + (column ?? 0) * cell}
+        y={top + (row ?? 0) * cell}
+        width={column === null ? nColumns * cell : cell}
+        height={row === null ? nRows * cell : cell}
+        fill="none"
+        stroke={colours.mark}
+        stroke-width={2}
+        rx={2}
+      />
+    );
+  };
+  const [i, j] = shown ?? [-1, -1];
+  const said = shown === null
+    ? say("cellHint")
+    : say("cellSaid", {
+        row: table.rows[i]?.text ?? "",
+        column: table.columns[j]?.text ?? "",
+        value: (values[i]?.[j] ?? 0).toFixed(3),
+      });
+  return (
+    <>
+      <Picture
+        scene={scene}
+        theme={theme}
+        class="picture pointing"
+        tabIndex={0}
+        onKeyDown={move}
+        onPointerMove={(event) => {
+          const at = place(event);
+          const next = isCell(at) ? at : null;
+          if (next?.[0] !== over?.[0] || next?.[1] !== over?.[1]) setOver(next);
+          const isRowLabel = at[1] < 0 && at[0] >= 0 && at[0] < nRows;
+          const isColumnLabel = at[0] < 0 && at[1] >= 0 && at[1] < nColumns;
+          if (isColumnLabel) hover("column", at[1]);
+          else hover("row", next !== null || isRowLabel ? at[0] : null);
+        }}
+        onPointerLeave={() => {
+          setOver(null);
+          hover("row", null);
+        }}
+        onClick={(event) => {
+          const at = place(event);
+          if (isCell(at)) open(...at);
+        }}
+      >
+        {band(ends.row, ends.column)}
+        {shown !== null && (
+          <rect
+            x={left + j * cell}
+            y={top + i * cell}
+            width={cell}
+            height={cell}
+            fill="none"
+            stroke={colours.ink}
+            stroke-width={2.5}
+            rx={2}
+          />
+        )}
+      </Picture>
+      <p class="told" aria-live="polite">
+        {said}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,109 @@
+// A scene on a canvas: the grid of heads on the page, and every picture that is saved as PNG.
+import { COLOURS, type Theme, hex, rampTable, readable, shade } from "./colours";
+import { FONTS, type Heat, type Item, type Scene, type Text } from "./scene";
+
+export function paint(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+  context.fillStyle = COLOURS[theme].ground;
+  context.fillRect(0, 0, scene.width, scene.height);
+  for (const item of scene.items) put(context, item, theme);
+}
+
+export const textColour = (item: Text, theme: Theme): string =>
+  item.over ? readable(theme, item.over.ramp, item.over.shade) : COLOURS[theme][item.colour];
+
+function put(context: CanvasRenderingContext2D, item: Item, theme: Theme): void {
+  const colours = COLOURS[theme];
+  context.save();
+  switch (item.kind) {
+    case "text":
+      context.font = `${item.isBold ? "600 " : ""}${item.size}px ${FONTS}`;
+      context.fillStyle = textColour(item, theme);
+      context.textAlign =
+        item.anchor === "end" ? "right" : item.anchor === "middle" ? "center" : "left";
+      context.translate(item.x, item.y);
+      context.rotate(((item.turned ?? 0) * Math.PI) / 180);
+      context.fillText(item.text, 0, 0.35 * item.size);
+      break;
+    case "path": {
+      context.strokeStyle = colours[item.colour];
+      context.lineWidth = item.width;
+      context.globalAlpha = item.opacity ?? 1;
+      context.beginPath();
+      const [first, ...rest] = item.points;
+      if (first) context.moveTo(...first);
+      const [a, b, c] = rest;
+      if (item.isCurve && a && b && c) context.bezierCurveTo(...a, ...b, ...c);
+      else for (const point of rest) context.lineTo(...point);
+      context.stroke();
+      break;
+    }
+    case "rectangle":
+      context.globalAlpha = item.opacity ?? 1;
+      context.beginPath();
+      context.roundRect(item.x, item.y, item.width, item.height, item.radius ?? 0);
+      if (item.fill) {
+        context.fillStyle = colours[item.fill];
+        context.fill();
+      }
+      if (item.stroke) {
+        context.strokeStyle = colours[item.stroke];
+        context.lineWidth = item.strokeWidth ?? 1;
+        context.stroke();
+      }
+      break;
+    case "heat":
+      paintHeat(context, item, theme);
+  }
+  context.restore();
+}
+
+function paintHeat(context: CanvasRenderingContext2D, heat: Heat, theme: Theme): void {
+  const image = bitmap(heat, theme);
+  if (image === null) return;
+  context.imageSmoothingEnabled = false;
+  context.drawImage(image, heat.x, heat.y, heat.width, heat.height);
+}
+
+/** A matrix as an image of one pixel a cell. */
+export function bitmap(heat: Omit<Heat, "x" | "y" | "width" | "height">, theme: Theme): HTMLCanvasElement | null {
+  const [rows, columns] = [heat.values.length, heat.values[0]?.length ?? 0];
+  if (rows === 0 || columns === 0) return null;
+  const canvas = document.createElement("canvas");
+  canvas.width = columns;
+  canvas.height = rows;
+  const context = canvas.getContext("2d");
+  if (context === null) return null;
+  const image = context.createImageData(columns, rows);
+  const table = rampTable(theme, heat.ramp);
+  heat.values.forEach((row, i) =>
+    row.forEach((value, j) => {
+      const colour = table[shade(value, heat.low, heat.high)] ?? [0, 0, 0];
+      image.data.set([...colour, 255], 4 * (i * columns + j));
+    }),
+  );
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+/** One outline for all cells of a shade: as many elements as shades, however large the matrix. */
+export function outlines(heat: Heat, theme: Theme): { colour: string; outline: string }[] {
+  const table = rampTable(theme, heat.ramp);
+  const found = new Map<number, string[]>();
+  const [width, height] = [
+    heat.width / (heat.values[0]?.length || 1),
+    heat.height / (heat.values.length || 1),
+  ];
+  const short = (value: number): string => String(Math.round(100 * value) / 100);
+  heat.values.forEach((row, i) =>
+    row.forEach((value, j) => {
+      const place = shade(value, heat.low, heat.high);
+      const parts = found.get(place) ?? [];
+      const [x, y] = [short(heat.x + j * width), short(heat.y + i * height)];
+      parts.push(`M${x} ${y}h${short(width)}v${short(height)}h${short(-width)}z`);
+      found.set(place, parts);
+    }),
+  );
+  return [...found]
+    .sort(([a], [b]) => a - b)
+    .map(([place, parts]) => ({ colour: hex(table[place] ?? [0, 0, 0]), outline: parts.join("") }));
+}

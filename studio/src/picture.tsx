@@ -1,0 +1,102 @@
+// A scene as SVG: real text, and every colour an attribute, so that a copy of it is a whole file.
+import type { ComponentChildren, JSX, SVGAttributes } from "preact";
+import { useMemo } from "preact/hooks";
+import { COLOURS, type Theme } from "./colours";
+import { outlines, textColour } from "./paint";
+import { FONTS, type Item, type Scene } from "./scene";
+
+interface Props extends SVGAttributes<SVGSVGElement> {
+  scene: Scene;
+  theme: Theme;
+  children?: ComponentChildren;
+}
+
+/** A picture shrinks with its place, but not below this; then it scrolls. */
+const LEAST = 0.62;
+
+export function Picture({ scene, theme, children, ...rest }: Props): JSX.Element {
+  return (
+    <svg
+      xmlns="http://www.w3.org/2000/svg"
+      class="picture"
+      width={scene.width}
+      height={scene.height}
+      viewBox={`0 0 ${scene.width} ${scene.height}`}
+      font-family={FONTS}
+      role="img"
+      style={{ minWidth: `${Math.round(LEAST * scene.width)}px` }}
+      aria-label={scene.title}
+      {...rest}
+    >
+      <Items items={scene.items} theme={theme} />
+      {children}
+    </svg>
+  );
+}
+
+/** Drawn again only when the scene is another, not when something above it moves. */
+function Items({ items, theme }: { items: readonly Item[]; theme: Theme }): JSX.Element {
+  return useMemo(() => <g>{items.map((item, i) => drawn(item, i, theme))}</g>, [items, theme]);
+}
+
+function drawn(item: Item, key: number, theme: Theme): JSX.Element {
+  const colours = COLOURS[theme];
+  switch (item.kind) {
+    case "text":
+      return (
+        <text
+          key={key}
+          x={item.x}
+          y={item.y}
+          dy="0.35em"
+          font-size={item.size}
+          fill={textColour(item, theme)}
+          text-anchor={item.anchor ?? "start"}
+          font-weight={item.isBold ? 600 : undefined}
+          transform={item.turned ? `rotate(${item.turned} ${item.x} ${item.y})` : undefined}
+          data-row={item.row}
+          data-column={item.column}
+        >
+          {item.text}
+        </text>
+      );
+    case "path": {
+      const points = item.points.map(([x, y]) => `${round(x)} ${round(y)}`);
+      return (
+        <path
+          key={key}
+          d={`M${points[0] ?? "0 0"}${item.isCurve ? "C" : "L"}${points.slice(1).join(" ")}`}
+          fill="none"
+          stroke={colours[item.colour]}
+          stroke-width={item.width}
+          stroke-opacity={item.opacity}
+        />
+      );
+    }
+    case "rectangle":
+      return (
+        <rect
+          key={key}
+          x={item.x}
+          y={item.y}
+          width={Math.max(0, item.width)}
+          height={Math.max(0, item.height)}
+          rx={item.radius}
+          fill={item.fill ? colours[item.fill] : "none"}
+          stroke={item.stroke ? colours[item.stroke] : undefined}
+          stroke-width={item.stroke ? (item.strokeWidth ?? 1) : undefined}
+          opacity={item.opacity}
+        />
+      );
+    case "heat":
+      return (
+        <g key={key} shape-rendering="crispEdges">
+          {outlines(item, theme).map(({ colour, outline }) => (
+            <path key={colour} d={outline} fill={colour} />
+          ))}
+        </g>
+      );
+  }
+}
+
+const round = (value: number): number => Math.round(100 * value) / 100;

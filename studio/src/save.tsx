@@ -1,0 +1,75 @@
+// Saving what is seen: the scene as SVG or PNG, the trace as JSON. Nothing leaves the browser.
+import type { JSX } from "preact";
+import { render } from "preact";
+import type { Theme } from "./colours";
+import { COLOURS } from "./colours";
+import { paint } from "./paint";
+import { Picture } from "./picture";
+import { type Scene, framed } from "./scene";
+import type { Trace } from "./trace";
+import type { Say } from "./words";
+
+const SHARPNESS = 2;
+
+function download(content: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** The text of an SVG file: the same elements that the page shows, and the ground below them. */
+export function svgText(scene: Scene, theme: Theme): string {
+  const whole = framed(scene);
+  const ground = { kind: "rectangle", x: 0, y: 0, width: whole.width, height: whole.height, fill: "ground" } as const;
+  const holder = document.createElement("div");
+  render(<Picture scene={{ ...whole, items: [ground, ...whole.items] }} theme={theme} />, holder);
+  const svg = holder.firstElementChild;
+  svg?.removeAttribute("style");
+  return svg === null ? "" : `${new XMLSerializer().serializeToString(svg)}\n`;
+}
+
+function savePng(scene: Scene, theme: Theme, name: string): void {
+  const whole = framed(scene);
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.ceil(whole.width * SHARPNESS);
+  canvas.height = Math.ceil(whole.height * SHARPNESS);
+  const context = canvas.getContext("2d");
+  if (context === null) return;
+  context.fillStyle = COLOURS[theme].ground;
+  context.scale(SHARPNESS, SHARPNESS);
+  paint(context, whole, theme);
+  canvas.toBlob((blob) => {
+    if (blob !== null) download(blob, `${name}.png`);
+  });
+}
+
+interface Props {
+  scene: Scene;
+  theme: Theme;
+  name: string;
+  say: Say;
+  trace?: Trace;
+}
+
+export function Save({ scene, theme, name, say, trace }: Props): JSX.Element {
+  const text = (content: string, type: string, ending: string): void =>
+    download(new Blob([content], { type }), `${name}.${ending}`);
+  return (
+    <div class="save" role="group" aria-label={say("save")}>
+      <span class="soft">{say("save")}</span>
+      <button type="button" class="quiet" onClick={() => text(svgText(scene, theme), "image/svg+xml", "svg")}>
+        SVG
+      </button>
+      <button type="button" class="quiet" onClick={() => savePng(scene, theme, name)}>
+        PNG
+      </button>
+      {trace && (
+        <button type="button" class="quiet" onClick={() => text(JSON.stringify(trace), "application/json", "json")}>
+          JSON
+        </button>
+      )}
+    </div>
+  );
+}

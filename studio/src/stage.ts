@@ -1,0 +1,28 @@
+// What the views are given: the address, how to change it, what is shown, and how it looks.
+import type { Address } from "./address";
+import type { Canned, Hypothesis, Model, Sight } from "./api";
+import type { Theme } from "./colours";
+import type { Trace } from "./trace";
+import type { Say } from "./words";
+
+export interface Shown {
+  trace: Trace;
+  hypotheses: readonly Hypothesis[];
+  /** only of a recorded sentence */
+  canned: Canned | null;
+  /** only of a served model: how to ask for the same again */
+  sight: Sight | null;
+  /** only of a file */
+  file: string | null;
+}
+
+export interface Stage {
+  address: Address;
+  go: (change: Partial<Address>) => void;
+  say: Say;
+  theme: Theme;
+  shown: Shown;
+  models: readonly Model[];
+  /** what is being decoded, or null */
+  partial: string | null;
+}

@@ -1,0 +1,234 @@
+// Where one weight comes from, step by step, with the real numbers of the head.
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { arithmeticOf } from "../api";
+import { Card, Choice, Scrolling } from "../controls";
+import { arithmeticFigures } from "../figures/arithmetic";
+import { matrixFigure, percent } from "../figures/matrix";
+import { type Arithmetic, computed } from "../mathematics/arithmetic";
+import { lecture } from "../mathematics/lecture";
+import { MatrixPicture } from "../matrix_picture";
+import { Picture } from "../picture";
+import { Save } from "../save";
+import { stacked } from "../scene";
+import type { Stage } from "../stage";
+import { type Table, mean, tableOf, usualReading } from "../table";
+import { type Kind, defaultLayer, kindsOf, siteOf } from "../trace";
+import { WORDS } from "../mathematics/lecture";
+
+interface Chosen {
+  kind: Kind;
+  layer: number;
+  head: number;
+  row: number;
+  column: number;
+}
+
+/** The cell of the address, brought within what the trace has. */
+function chosenCell({ address, shown }: Stage): Chosen | null {
+  const { trace } = shown;
+  const kinds = kindsOf(trace);
+  const kind = kinds.includes(address.site) ? address.site : kinds.at(-1);
+  if (kind === undefined) return null;
+  const layer = siteOf(trace, kind, address.layer ?? -1)?.layer ?? defaultLayer(trace, kind);
+  const weights = siteOf(trace, kind, layer)?.weights ?? [];
+  const within = (value: number | null, count: number): number => Math.min(value ?? 0, Math.max(0, count - 1));
+  const head = within(address.head, weights.length);
+  const row = within(address.row ?? 1, weights[head]?.length ?? 1);
+  const strongest = weights[head]?.[row] ?? [];
+  const column = address.column ?? strongest.indexOf(Math.max(...strongest));
+  return { kind, layer, head, row, column: within(column, strongest.length) };
+}
+
+function useArithmetic(stage: Stage, cell: Chosen | null, table: Table | null): Arithmetic | string | null {
+  const { shown, say } = stage;
+  const [served, setServed] = useState<Arithmetic | string | null>(null);
+  const key = cell === null ? "" : JSON.stringify([shown.sight, cell]);
+  const labels = table?.columns.map((label) => label.text) ?? [];
+  const rowLabel = table?.rows[cell?.row ?? 0]?.text ?? "";
+  useEffect(() => {
+    if (shown.sight === null || cell === null) return;
+    const breaking = new AbortController();
+    const { kind, ...rest } = cell;
+    arithmeticOf(shown.sight, { site: kind, ...rest }, breaking.signal)
+      .then((found) => setServed({ ...found, rowLabel, labels, columnLabel: labels[cell.column] ?? "" }))
+      .catch((error: unknown) => {
+        if (!breaking.signal.aborted) setServed(error instanceof Error ? error.message : String(error));
+      });
+    return () => breaking.abort();
+  }, [key]);
+  const recorded = useMemo(() => {
+    const vectors = shown.canned?.sites.find((one) => one.kind === cell?.kind && one.layer === cell.layer);
+    if (!vectors || cell === null) return null;
+    const { head, row, column, kind } = cell;
+    const keys = vectors.keys[head] ?? [];
+    return computed({
+      query: vectors.queries[head]?.[row] ?? [],
+      keys,
+      values: vectors.values[head] ?? [],
+      maySee: keys.map((_, j) => kind !== "decoder" || j <= row),
+      column,
+      rowLabel,
+      labels,
+    });
+  }, [shown.canned, key, rowLabel]);
+  if (shown.sight !== null) return served;
+  return recorded ?? say("needsModel");
+}
+
+export function ArithmeticView(stage: Stage): JSX.Element {
+  const { address, go, say, theme, shown } = stage;
+  const cell = chosenCell(stage);
+  const site = cell === null ? undefined : siteOf(shown.trace, cell.kind, cell.layer);
+  const table = useMemo(() => {
+    if (!site || cell === null) return null;
+    const reading = address.reading ?? usualReading(cell.kind);
+    return tableOf(shown.trace, site, { merges: false, heads: [cell.head], reading });
+  }, [shown.trace, site, cell?.head, address.reading]);
+  const real = useArithmetic(stage, cell, table);
+  const [at, setAt] = useState<readonly [number, number]>([0, 0]);
+  const found = address.isLecture ? lecture(...at) : real;
+  const figures = useMemo(
+    () => (found === null || typeof found === "string" ? [] : arithmeticFigures(found, say)),
+    [address.isLecture ? JSON.stringify(at) : found, address.isLecture, say],
+  );
+  const nSteps = figures.length;
+  const step = Math.min(address.step, Math.max(1, nSteps));
+  useKeys(nSteps, step, (one) => go({ step: one }));
+  const shownTable: Pick<Table, "rows" | "columns"> | null = address.isLecture
+    ? { rows: WORDS.map((text, i) => ({ text, places: [i], is_special: false })), columns: WORDS.map((text, i) => ({ text, places: [i], is_special: false })) }
+    : table;
+  const values = address.isLecture ? [lecture(0, 0).weights, lecture(1, 0).weights] : mean(table?.weights ?? []);
+  const chosen = address.isLecture ? { row: at[0], column: at[1] } : { row: cell?.row ?? null, column: cell?.column ?? null };
+  const squares = useMemo(
+    () =>
+      matrixFigure({
+        title: say("cell"),
+        values,
+        rows: shownTable?.rows ?? [],
+        columns: shownTable?.columns ?? [],
+        number: percent,
+        span: 420,
+        largest: 44,
+      }),
+    [address.isLecture, table, say],
+  );
+  const choose = (row: number, column: number): void => {
+    if (address.isLecture) setAt([row, column]);
+    else go({ row, column, ...(cell ? { layer: cell.layer, head: cell.head } : {}) });
+  };
+  const where = cell && !address.isLecture
+    ? say("headOf", { site: say(`${cell.kind}Long`), layer: cell.layer, head: cell.head })
+    : say("lectureLead");
+  return (
+    <>
+      <div class="intro">
+        <p>{say("arithmeticLead")}</p>
+        <div class="tools">
+          <Choice
+            label={say("arithmetic")}
+            isLabelHidden
+            options={[["cell", say("thisCell")], ["lecture", say("preset")]]}
+            chosen={address.isLecture ? "lecture" : "cell"}
+            choose={(one) => go({ isLecture: one === "lecture" })}
+          />
+          <div class="stepping">
+            <button type="button" onClick={() => go({ step: Math.max(1, step - 1) })} disabled={step <= 1}>
+              ← {say("previous")}
+            </button>
+            <span class="soft number">{say("ofSteps", { n: step, total: nSteps })}</span>
+            <button type="button" onClick={() => go({ step: Math.min(nSteps, step + 1) })} disabled={step >= nSteps}>
+              {say("next")} →
+            </button>
+          </div>
+        </div>
+      </div>
+      <div class="stepwise">
+        <Card name="chooser" title={say("cell")} lead={where}>
+          <Scrolling>
+            <MatrixPicture
+              squares={squares}
+              values={values}
+              table={shownTable ?? { rows: [], columns: [] }}
+              theme={theme}
+              say={say}
+              ends={{ row: chosen.row, column: null }}
+              selected={chosen}
+              hover={() => undefined}
+              select={choose}
+              open={choose}
+            />
+          </Scrolling>
+        </Card>
+        <div class="steps">
+          {typeof found === "string" ? (
+            <p class="notice">{found}</p>
+          ) : found === null ? (
+            <p class="soft">{say("loading")}</p>
+          ) : (
+            <Steps found={found} figures={figures} step={step} say={say} theme={theme} />
+          )}
+          {nSteps > 0 && (
+            <Save
+              scene={stacked(figures.slice(0, step), say("arithmetic"))}
+              theme={theme}
+              name="arithmetic"
+              say={say}
+              {...(address.isLecture ? {} : { trace: shown.trace })}
+            />
+          )}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function useKeys(nSteps: number, step: number, set: (step: number) => void): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const element = event.target instanceof Element ? event.target : null;
+      if (element?.closest("svg, canvas, input, textarea, select") || event.ctrlKey || event.altKey || event.metaKey) return;
+      const forward = event.key === "ArrowRight" || event.key === "PageDown";
+      const back = event.key === "ArrowLeft" || event.key === "PageUp";
+      if (!forward && !back) return;
+      event.preventDefault();
+      set(Math.min(nSteps, Math.max(1, step + (forward ? 1 : -1))));
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [nSteps, step, set]);
+}
+
+type StepsProps = Pick<Stage, "say" | "theme"> & {
+  found: Arithmetic;
+  figures: ReturnType<typeof arithmeticFigures>;
+  step: number;
+};
+
+function Steps({ found, figures, step, say, theme }: StepsProps): JSX.Element {
+  const d = found.query.length;
+  const said = [
+    say("step1Said", { row: found.rowLabel, column: found.columnLabel }),
+    ...(found.products === null ? [] : [say("step2Said"), say("step3Said"), say("step4Said", { d, root: String(Math.round(1000 * Math.sqrt(d)) / 1000) })]),
+    say("step5Said"),
+    say("step6Said", { row: found.rowLabel }),
+  ];
+  return (
+    <ol class="cards">
+      {figures.slice(0, step).map((scene, i) => (
+        <li key={scene.title} class={i === step - 1 ? "card current" : "card"}>
+          <header>
+            <h2>
+              <span class="count">{i + 1}</span> {scene.title}
+            </h2>
+          </header>
+          <p class="soft">{said[i]}</p>
+          <Scrolling>
+            <Picture scene={scene} theme={theme} />
+          </Scrolling>
+        </li>
+      ))}
+      {found.products === null && <li class="notice">{say("otherScore", { formula: found.formula })}</li>}
+    </ol>
+  );
+}

@@ -1,0 +1,147 @@
+// One site large: as a matrix or as lines; a word that is pointed at stands out.
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { Card, Choice, Scrolling, Toggle } from "../controls";
+import { linesFigure } from "../figures/lines";
+import { matrixFigure, percent } from "../figures/matrix";
+import { LinesPicture } from "../lines_picture";
+import { MatrixPicture } from "../matrix_picture";
+import { Save } from "../save";
+import type { Stage } from "../stage";
+import { type Label, type Reading, labelAt, mean, strongest, tableOf } from "../table";
+import type { Kind, Site } from "../trace";
+import type { Pointed } from "./look";
+
+interface Props {
+  stage: Stage;
+  site: Site;
+  head: number | null;
+  reading: Reading;
+  pointed: Pointed | null;
+  point: (pointed: Pointed | null) => void;
+}
+
+interface Ends {
+  row: number | null;
+  column: number | null;
+}
+
+/** Which row and column of the table a word is. */
+function found(pointed: Pointed | null, kind: Kind, reading: Reading, rows: readonly Label[], columns: readonly Label[]): Ends {
+  const place = pointed?.places[0] ?? null;
+  if (pointed === null || place === null) return { row: null, column: null };
+  const isColumn = pointed.end === "column";
+  if (pointed.side === "source") {
+    if (kind === "encoder") {
+      return isColumn ? { row: null, column: labelAt(columns, place) } : { row: labelAt(rows, place), column: null };
+    }
+    return { row: null, column: kind === "cross" ? labelAt(columns, place) : null };
+  }
+  if (kind === "encoder") return { row: null, column: null };
+  if (kind === "decoder" && isColumn) return { row: null, column: labelAt(columns, place + 1) };
+  return { row: labelAt(rows, reading === "predicting" ? place : place + 1), column: null };
+}
+
+/** The other way round: the word of a row or column. */
+function wordOf(end: "row" | "column", label: Label, kind: Kind, reading: Reading): Pointed | null {
+  const isSource = kind === "encoder" || (kind === "cross" && end === "column");
+  if (isSource) return { side: "source", places: label.places, end };
+  const back = end === "column" || reading === "reading" ? 1 : 0;
+  const places = label.places.map((place) => place - back).filter((place) => place >= 0);
+  return places.length > 0 ? { side: "target", places, end } : null;
+}
+
+export function Focus({ stage, site, head, reading, pointed, point }: Props): JSX.Element {
+  const { address, go, say, theme, shown } = stage;
+  const { trace } = shown;
+  const { kind, layer } = site;
+  const table = useMemo(
+    () =>
+      tableOf(trace, site, {
+        reading,
+        merges: address.merges,
+        hidesSpecial: address.hidesSpecial,
+        ...(head === null ? {} : { heads: [head] }),
+      }),
+    [trace, site, head, reading, address.merges, address.hidesSpecial],
+  );
+  const values = useMemo(() => mean(table.weights), [table]);
+  const ends = found(pointed, kind, reading, table.rows, table.columns);
+  const rowMeaning = kind === "encoder" ? say("lookingFrom") : say(reading);
+  const title = say(`${kind}Long`) + say("comma") + say("layer", { n: layer });
+  const nHeads = site.weights.length;
+  const ofAll = say(address.form === "lines" ? "eachHead" : "allHeads", { n: nHeads });
+  const below = head === null ? ofAll : say("head", { n: head });
+  const squares = useMemo(
+    () =>
+      matrixFigure({
+        title: title + say("comma") + below,
+        values,
+        rows: table.rows,
+        columns: table.columns,
+        rowMeaning,
+        columnMeaning: say("looksAt"),
+        number: percent,
+        marksLargest: kind === "cross" && table.columns.length > 0,
+      }),
+    [values, table, rowMeaning, title, below, kind, say],
+  );
+  const selected = { row: labelAt(table.rows, address.row), column: labelAt(table.columns, address.column) };
+  const drawn = useMemo(
+    () => linesFigure(table, title + say("comma") + below, [rowMeaning, say("looksAt")], { row: ends.row, column: ends.column }),
+    [table, title, below, rowMeaning, ends.row, ends.column, say],
+  );
+  const weightsOf = (h: number): readonly (readonly number[])[] => site.weights[h] ?? [];
+  const open = (row: number, column: number): void => {
+    const [rowLabel, columnLabel] = [table.rows[row], table.columns[column]];
+    if (!rowLabel || !columnLabel) return;
+    // Of the mean of heads, the head that looks most.
+    const shares = table.weights.map((one) => one[row]?.[column] ?? 0);
+    const chosen = head ?? table.heads[shares.indexOf(Math.max(...shares))] ?? 0;
+    const [i, j] = strongest(weightsOf(chosen), rowLabel, columnLabel);
+    go({ view: "arithmetic", isLecture: false, site: kind, layer, head: chosen, row: i, column: j });
+  };
+  const select = (row: number, column: number): void =>
+    go({ row: table.rows[row]?.places[0] ?? null, column: table.columns[column]?.places[0] ?? null });
+  const hover = (end: "row" | "column", index: number | null): void => {
+    const label = index === null ? undefined : end === "row" ? table.rows[index] : table.columns[index];
+    point(label === undefined ? null : wordOf(end, label, kind, reading));
+  };
+  return (
+    <Card
+      name="focus"
+      title={title}
+      lead={below}
+      tools={
+        <Choice
+          label={say("form")}
+          isLabelHidden
+          options={[["matrix", say("matrix")], ["lines", say("lines")]]}
+          chosen={address.form}
+          choose={(form) => go({ form })}
+        />
+      }
+    >
+      <div class="tools">
+        <Toggle text={say("merge")} isOn={address.merges} set={(merges) => go({ merges })} />
+        <Toggle text={say("hide")} isOn={address.hidesSpecial} set={(hidesSpecial) => go({ hidesSpecial })} />
+        {kind !== "encoder" && (
+          <Choice
+            label={say("rows")}
+            options={[["predicting", say("predicting")], ["reading", say("reading")]]}
+            chosen={reading}
+            choose={(one) => go({ reading: one })}
+          />
+        )}
+      </div>
+      <Scrolling>
+        {address.form === "matrix" ? (
+          <MatrixPicture squares={squares} values={values} table={table} theme={theme} say={say} ends={ends} selected={selected} hover={hover} select={select} open={open} />
+        ) : (
+          <LinesPicture drawn={drawn} table={table} theme={theme} hover={hover} />
+        )}
+      </Scrolling>
+      <Save scene={address.form === "matrix" ? squares.scene : drawn.scene} theme={theme} name={`${kind}-${layer}`} say={say} trace={trace} />
+    </Card>
+  );
+}

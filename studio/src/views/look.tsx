@@ -1,0 +1,178 @@
+// Translate a sentence, and look at every attention on the way.
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { Card, Choice } from "../controls";
+import { sharesFigure } from "../figures/bars";
+import { HeadsGrid } from "../heads_grid";
+import { Picture } from "../picture";
+import type { Stage } from "../stage";
+import { type Label, labelAt, labels, usualReading } from "../table";
+import { type Trace, defaultLayer, kindsOf, logProbability, siteOf } from "../trace";
+import { Asking } from "./asking";
+import { Focus } from "./focus";
+
+/** A word that is pointed at, by the places of its tokens. */
+export interface Pointed {
+  side: "source" | "target";
+  /** places among the target's tokens as they were written */
+  places: readonly number[];
+  /** where it stands both among rows and columns: which of the two was meant */
+  end?: "row" | "column";
+}
+
+export function LookView(
+  stage: Stage & { open: (file: File) => void; close: () => void },
+): JSX.Element {
+  const { address, go, say, shown, theme } = stage;
+  const { trace } = shown;
+  const [pointed, point] = useState<Pointed | null>(null);
+  const kinds = kindsOf(trace);
+  const kind = kinds.includes(address.site) ? address.site : (kinds.at(-1) ?? "cross");
+  const layer =
+    address.layer !== null && siteOf(trace, kind, address.layer)
+      ? address.layer
+      : defaultLayer(trace, kind);
+  const site = siteOf(trace, kind, layer);
+  const head = address.head !== null && site && address.head < site.weights.length ? address.head : null;
+  const reading = kind === "encoder" ? usualReading(kind) : (address.reading ?? usualReading(kind));
+  return (
+    <>
+      <Asking {...stage} />
+      <Card name="sentences">
+        <Sentence title={say("source")} trace={trace} side="source" pointed={pointed} point={point} merges={address.merges} partial={null} />
+        <Sentence title={say("output")} trace={trace} side="target" pointed={pointed} point={point} merges={address.merges} partial={stage.partial} />
+        <p class="soft numbers">
+          {say("total", { value: logProbability(trace).toFixed(2).replace("-", "−"), n: trace.steps.length })}
+          {" · "}
+          {shown.file !== null
+            ? say("fromFile", { name: shown.file })
+            : shown.canned !== null
+              ? say("recorded")
+              : say("fromModel", { name: shown.sight?.model ?? stage.models[0]?.name ?? trace.provenance.model })}
+        </p>
+      </Card>
+      {site === undefined ? (
+        <p class="trouble">{say("noAttention")}</p>
+      ) : (
+        <div class="looking">
+          <div class="column">
+            <Card name="grid" title={say("heads")} lead={say("headsLead")}>
+              <Choice
+                label={say("attention")}
+                isLabelHidden
+                options={kinds.map((one) => [one, say(one)] as const)}
+                chosen={kind}
+                choose={(one) => go({ site: one, layer: null, head: null, row: null, column: null })}
+              />
+              <HeadsGrid
+                trace={trace}
+                kind={kind}
+                layer={layer}
+                head={head}
+                theme={theme}
+                say={say}
+                pointed={pointed}
+                reading={reading}
+                choose={(one) => go(one)}
+              />
+            </Card>
+            <Beam {...stage} />
+            <Sureness {...stage} pointed={pointed} />
+          </div>
+          <Focus stage={stage} site={site} head={head} reading={reading} pointed={pointed} point={point} />
+        </div>
+      )}
+    </>
+  );
+}
+
+interface SentenceProps {
+  title: string;
+  trace: Trace;
+  side: "source" | "target";
+  pointed: Pointed | null;
+  point: (pointed: Pointed | null) => void;
+  merges: boolean;
+  partial: string | null;
+}
+
+function Sentence({ title, trace, side, pointed, point, merges, partial }: SentenceProps): JSX.Element {
+  const sentence = trace[side];
+  const found = useMemo(() => labels(sentence, sentence.tokens, merges), [sentence, merges]);
+  const isPointed = (label: Label): boolean =>
+    pointed?.side === side && label.places.some((place) => pointed.places.includes(place));
+  return (
+    <div class="sentence">
+      <h2>{title}</h2>
+      {partial !== null ? (
+        <p class="partial" aria-live="polite">
+          {partial || "…"}
+        </p>
+      ) : (
+        <p onPointerLeave={() => point(null)}>
+          {found.map((label) => (
+            <span
+              key={label.places[0]}
+              class={`word${label.is_special ? " special" : ""}${isPointed(label) ? " pointed" : ""}`}
+              onPointerEnter={() => point({ side, places: label.places })}
+            >
+              {label.text}
+            </span>
+          ))}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Beam({ address, go, say, shown }: Stage): JSX.Element | null {
+  if (shown.hypotheses.length === 0) return null;
+  const chosen = address.target ?? shown.hypotheses[0]?.text;
+  const canChoose = shown.sight !== null;
+  return (
+    <Card name="beam" title={say("beam")} {...(canChoose ? { lead: say("beamLead") } : {})}>
+      <ol>
+        {shown.hypotheses.map((one, i) => (
+          <li key={one.text} class={one.text === chosen ? "chosen" : ""}>
+            {canChoose ? (
+              <button type="button" class="plain" onClick={() => go({ target: i === 0 ? null : one.text, row: null, column: null })}>
+                {one.text}
+              </button>
+            ) : (
+              <span>{one.text}</span>
+            )}
+            <span class="number soft">{one.log_probability.toFixed(2).replace("-", "−")}</span>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+function Sureness({ address, say, shown, theme, pointed }: Stage & { pointed: Pointed | null }): JSX.Element {
+  const { trace } = shown;
+  const found = useMemo(() => labels(trace.target, trace.target.tokens, false), [trace]);
+  const selected = address.site === "encoder" ? null : labelAt(found, address.row);
+  const place = pointed?.side === "target" ? (pointed.places[0] ?? null) : selected;
+  const at = place ?? 0;
+  const step = trace.steps[at];
+  const written = trace.target.tokens[at];
+  const scene = useMemo(
+    () =>
+      sharesFigure(
+        (step?.alternatives ?? []).map((one) => {
+          const share = Math.exp(one.log_probability);
+          const text = one.text.replaceAll("▁", " ").trim() || "␣";
+          const said = share >= 0.0095 ? `${Math.round(100 * share)} %` : "< 1 %";
+          return { text, value: share, said, isMarked: one.id === written?.id };
+        }),
+        say("step"),
+      ),
+    [step, written, say],
+  );
+  return (
+    <Card name="sureness" title={say("step")} lead={say("stepLead", { token: found[at]?.text ?? "" })}>
+      <Picture scene={scene} theme={theme} />
+    </Card>
+  );
+}

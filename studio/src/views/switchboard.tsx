@@ -1,0 +1,150 @@
+// Heads switched off, and what the model then writes.
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { type Ablation, ablationOf } from "../api";
+import { Card, Scrolling } from "../controls";
+import { changesFigure } from "../figures/bars";
+import { signed } from "../figures/arithmetic";
+import { Picture } from "../picture";
+import { Save } from "../save";
+import type { Stage } from "../stage";
+import { kindsOf, layersOf, siteOf } from "../trace";
+
+function useAblation({ address, shown }: Stage): Ablation | string | null {
+  const [served, setServed] = useState<Ablation | string | null>(null);
+  const key = JSON.stringify([shown.sight, address.off]);
+  useEffect(() => {
+    if (shown.sight === null || address.off.length === 0) {
+      setServed(null);
+      return;
+    }
+    const breaking = new AbortController();
+    ablationOf(shown.sight, address.off, breaking.signal)
+      .then(setServed)
+      .catch((error: unknown) => {
+        if (!breaking.signal.aborted) setServed(error instanceof Error ? error.message : String(error));
+      });
+    return () => breaking.abort();
+  }, [key]);
+  if (shown.canned !== null) return shown.canned.ablations[address.off[0] ?? ""] ?? null;
+  return served;
+}
+
+export function SwitchboardView(stage: Stage): JSX.Element {
+  const { address, go, say, theme, shown } = stage;
+  const { trace } = shown;
+  const found = useAblation(stage);
+  const isCanned = shown.canned !== null;
+  const isFixed = shown.file !== null;
+  const flip = (name: string): void => {
+    const others = address.off.filter((one) => one !== name);
+    const wasOff = others.length < address.off.length;
+    go({ off: wasOff ? others : isCanned ? [name] : [...others, name] });
+  };
+  return (
+    <>
+      <div class="intro">
+        <p>{say("switchLead")}</p>
+        {isCanned && <p class="notice">{say("cannedSwitch")} <code>regard serve MODEL</code></p>}
+        {isFixed && <p class="notice">{say("fileSwitch")} <code>regard serve MODEL</code></p>}
+      </div>
+      <div class="switching">
+        <Card
+          name="board"
+          title={trace.source.text}
+          tools={
+            <button type="button" onClick={() => go({ off: [] })} disabled={address.off.length === 0}>
+              {say("allOn")}
+            </button>
+          }
+        >
+          {kindsOf(trace).map((kind) => (
+            <fieldset key={kind} disabled={isFixed}>
+              <legend>{say(`${kind}Long`)}</legend>
+              {layersOf(trace, kind).map((layer) => (
+                <div class="layer" key={layer}>
+                  <span class="soft">{say("layer", { n: layer })}</span>
+                  {siteOf(trace, kind, layer)?.weights.map((_, head) => {
+                    const name = `${kind}.${layer}.${head}`;
+                    const isOff = address.off.includes(name);
+                    const long = say("headOf", { site: say(`${kind}Long`), layer, head });
+                    return (
+                      <button
+                        type="button"
+                        key={name}
+                        role="switch"
+                        class="switch"
+                        aria-checked={!isOff}
+                        aria-label={long}
+                        title={long}
+                        data-head={head % 8}
+                        onClick={() => flip(name)}
+                      >
+                        {head}
+                      </button>
+                    );
+                  })}
+                </div>
+              ))}
+            </fieldset>
+          ))}
+        </Card>
+        <Outcome {...stage} found={address.off.length === 0 ? null : found} theme={theme} />
+      </div>
+    </>
+  );
+}
+
+function Outcome({ address, say, theme, shown, found }: Stage & { found: Ablation | string | null }): JSX.Element {
+  const isFound = found !== null && typeof found !== "string";
+  const scene = useMemo(
+    () =>
+      isFound
+        ? changesFigure(
+            found.changes.map((value, i) => ({
+              text: (found.tokens[i] ?? "</s>").replaceAll("▁", " ").trim() || "␣",
+              value,
+              said: `${value >= 0.005 ? "+" : ""}${signed(value)}`,
+            })),
+            say("changesLead"),
+          )
+        : null,
+    [found, say],
+  );
+  return (
+    <Card name="outcome">
+      <div class="outputs" aria-live="polite">
+        <h2>{say("before")}</h2>
+        <p>{isFound ? found.before : shown.trace.target.text}</p>
+        {address.off.length > 0 && (
+          <>
+            <h2>{say("after", { n: address.off.length })}</h2>
+            {found === null ? (
+              <p class="soft">{say("loading")}</p>
+            ) : typeof found === "string" ? (
+              <p class="trouble">{found}</p>
+            ) : (
+              <>
+                <p class={found.has_changed ? "changed" : ""}>{found.after}</p>
+                <p class="soft">{say(found.has_changed ? "changed" : "same")}</p>
+                <p class="change">
+                  {say("change", { value: `${found.change > 0 ? "+" : ""}${signed(found.change, 3)}` })}
+                </p>
+              </>
+            )}
+          </>
+        )}
+        {address.off.length === 0 && <p class="soft">{say("nothingOff")}</p>}
+      </div>
+      {scene && (
+        <>
+          <p class="soft">{say("changesLead")}</p>
+          <Scrolling>
+            <Picture scene={scene} theme={theme} />
+          </Scrolling>
+          <Save scene={scene} theme={theme} name="switchboard" say={say} trace={shown.trace} />
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { format, parse, usual } from "../src/address";
+import { COLOURS, ENOUGH, contrast, rampTable, readable, shade } from "../src/colours";
+import { WORDS, say } from "../src/words";
+import { shortened, textWidth } from "../src/scene";
+import fixture from "./fixture.json";
+import { near } from "./near";
+
+test("an address that says nothing is the usual one", () => {
+  assert.deepEqual(parse("", "en"), usual("en"));
+  assert.equal(format(usual("zh"), "zh"), "#/look");
+  assert.equal(format(usual("zh"), "en"), "#/look?lang=zh");
+});
+
+test("whatever is written can be read again", () => {
+  const address = {
+    ...usual("zh"),
+    view: "arithmetic" as const,
+    theme: "dark" as const,
+    isLarge: true,
+    text: "a & b ? # 动物",
+    site: "encoder" as const,
+    layer: 0,
+    head: 3,
+    merges: false,
+    hidesSpecial: true,
+    reading: "reading" as const,
+    row: 2,
+    column: 0,
+    step: 3,
+    isLecture: true,
+    off: ["cross.1.0", "encoder.0.2"],
+    block: "scores" as const,
+    seed: 7,
+  };
+  assert.deepEqual(parse(format(address, "en"), "en"), address);
+});
+
+test("an address from a stranger does no harm", () => {
+  const found = parse("#/nowhere?site=moon&layer=-1&off=cross.1.0,<b>&width=9999&step=0&lang=xx", "en");
+  assert.equal(found.view, "look");
+  assert.equal(found.site, "cross");
+  assert.equal(found.layer, null);
+  assert.deepEqual(found.off, ["cross.1.0"]);
+  assert.equal(found.width, 256);
+  assert.equal(found.step, 1);
+  assert.equal(found.language, "en");
+});
+
+test("colours, shades and widths are those of Regard's pictures", () => {
+  assert.deepEqual(COLOURS, fixture.colours);
+  for (const [name, told] of Object.entries(fixture.ramps)) {
+    const [theme, ramp] = name.split(".") as ["light", "weights"];
+    near(rampTable(theme, ramp), told, 1);
+  }
+  assert.deepEqual([shade(0, 0, 1), shade(0.5, 0, 1), shade(2, 0, 1)], [0, 128, 255]);
+  for (const [text, width] of Object.entries(fixture.widths)) near(textWidth(text, 10), width, 1e-9);
+  assert.equal(shortened("attention", 30, 10), "atte…");
+});
+
+test("numbers can be read on every shade", () => {
+  for (const theme of ["light", "dark"] as const) {
+    for (const ramp of ["weights", "signed"] as const) {
+      rampTable(theme, ramp).forEach((ground, place) => {
+        const ink = readable(theme, ramp, place);
+        const shade = [1, 3, 5].map((i) => Number.parseInt(ink.slice(i, i + 2), 16));
+        assert.ok(contrast([shade[0] ?? 0, shade[1] ?? 0, shade[2] ?? 0], ground) >= ENOUGH, `${theme} ${ramp} ${place}`);
+      });
+    }
+  }
+});
+
+test("every word is there in both languages, and fills its places", () => {
+  for (const [name, [english, chinese]] of Object.entries(WORDS)) {
+    assert.ok(english.trim() && chinese.trim(), name);
+    const places = (text: string): string[] => (text.match(/\{\w+\}/g) ?? []).sort();
+    assert.deepEqual(places(english), places(chinese), name);
+  }
+  assert.equal(say("en", "layer", { n: 2 }), "layer 2");
+});

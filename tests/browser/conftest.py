@@ -1,0 +1,117 @@
+"""A real Chromium, and a server that gives the page and nothing else, with the service's policy."""
+
+import functools
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+from regard.serving.application import PAGE
+from regard.serving.watch import POLICY
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+Visit = Callable[..., Page]
+
+
+class _PageAlone(SimpleHTTPRequestHandler):
+    """The files of the page; asked for its models, it has none."""
+
+    def end_headers(self) -> None:
+        self.send_header("Content-Security-Policy", POLICY)
+        super().end_headers()
+
+    def do_GET(self) -> None:
+        if self.path != "/api/v1/info":
+            super().do_GET()
+            return
+        body = json.dumps({"version": "", "models": [], "limits": {}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def alone() -> Iterator[str]:
+    """The address of the page with no model behind it."""
+    handler = functools.partial(_PageAlone, directory=str(PAGE))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, _NAMES)), None)
+    if path is None:
+        pytest.skip("no Chromium here: apt-get install chromium fonts-noto-cjk")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    """Open an address; whatever happens there, nothing may complain or be fetched from afar."""
+    complaints: list[str] = []
+    contexts = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            complaints.append(message.text)
+
+    def asked(request: Request) -> None:
+        address = urlsplit(request.url)
+        if address.scheme not in ("blob", "data") and address.hostname != "127.0.0.1":
+            complaints.append(f"it asked {request.url}")
+
+    def go(address: str, **wishes: Any) -> Page:
+        chosen = {"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", **wishes}
+        context = browser.new_context(**chosen)
+        context.set_default_timeout(30_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", note)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", asked)
+        page.goto(address)
+        page.wait_for_selector("main .card")
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture(scope="session")
+def recorded() -> Callable[[str], dict[str, Any]]:
+    """What the page shows of a recorded sentence."""
+
+    def read(name: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((PAGE / f"canned.{name}.json").read_text("utf-8"))
+        return found
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def trace_file() -> Path:
+    return Path(__file__).parents[2] / "studio" / "tests" / "en-fr.trace"

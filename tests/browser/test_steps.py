@@ -1,0 +1,107 @@
+"""Arithmetic, the switchboard and the blocks, with no model behind the page."""
+
+import re
+
+import numpy as np
+import torch
+from playwright.sync_api import expect
+
+from regard.attention import layer_normalise
+from regard.inspection.explanation.normalisation import LECTURE_TABLE
+
+CARDS = ".cards > .card"
+
+
+def test_the_lectures_example_comes_out(alone, visit) -> None:
+    page = visit(f"{alone}#/arithmetic?preset=lecture")
+    expect(page.locator(CARDS)).to_have_count(6)
+    expect(page.locator(CARDS).nth(2)).to_contain_text("112")
+    expect(page.locator(CARDS).nth(3)).to_contain_text("112 / 8 =14")
+    expect(page.locator(CARDS).nth(4)).to_contain_text("e = 12 → 0.119")
+    page.focus(".chooser svg")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(CARDS).nth(2)).to_contain_text("96")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(CARDS).nth(2)).to_contain_text("120")
+
+
+def test_a_lecturer_steps_with_the_keys(alone, visit) -> None:
+    page = visit(f"{alone}#/arithmetic?preset=lecture&step=1")
+    expect(page.locator(CARDS)).to_have_count(1)
+    for key, n in (("ArrowRight", 2), ("PageDown", 3), ("ArrowLeft", 2)):
+        page.keyboard.press(key)
+        expect(page.locator(CARDS)).to_have_count(n)
+    assert "step=2" in page.url
+
+
+def test_a_recorded_cell_has_the_numbers_of_its_head(alone, visit, recorded) -> None:
+    told = recorded("zh-en")
+    page = visit(f"{alone}#/arithmetic?site=encoder&layer=1&head=2&row=4&column=3")
+    site = next(s for s in told["sites"] if (s["kind"], s["layer"]) == ("encoder", 1))
+    query, key = np.array(site["queries"][2][4]), np.array(site["keys"][2])
+    product = float(query @ key[3])
+    expect(page.locator(CARDS).nth(2)).to_contain_text(f"{product:.2f}".replace("-", "−"))
+    traced = next(
+        s["weights"] for s in told["trace"]["sites"] if (s["kind"], s["layer"]) == ("encoder", 1)
+    )[2][4]
+    said = page.locator(CARDS).nth(4).locator("svg text").all_inner_texts()
+    weights = [float(text.rpartition("→ ")[2]) for text in said if "→" in text]
+    np.testing.assert_allclose(weights, traced, atol=1.5e-3)
+    shown = page.locator(CARDS).first.locator("svg text").all_inner_texts()[1:17]
+    assert [float(text.replace("−", "-")) for text in shown] == [
+        float(f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}") for value in query[:16]
+    ]
+
+
+def test_a_file_without_vectors_says_so(alone, visit, trace_file) -> None:
+    page = visit(alone)
+    page.set_input_files("input[type=file]", trace_file)
+    expect(page.locator(".sentences .numbers")).to_contain_text("en-fr.trace")
+    page.get_by_role("link", name="Arithmetic").click()
+    expect(page.locator(".steps .notice")).to_contain_text("serve the model")
+    page.get_by_role("link", name="Switchboard").click()
+    expect(page.locator(".intro .notice")).to_contain_text("A file cannot translate again")
+
+
+def test_a_head_is_switched_off(alone, visit, recorded) -> None:
+    told = recorded("en-fr")["ablations"]["decoder.1.0"]
+    page = visit(f"{alone}#/switchboard?example=en-fr")
+    head = page.get_by_role("switch", name="Decoder self-attention, layer 1, head 0")
+    head.click()
+    expect(head).to_have_attribute("aria-checked", "false")
+    expect(page.locator(".changed")).to_have_text(told["after"])
+    expect(page.locator(".change")).to_contain_text(f"{told['change']:.3f}".replace("-", "−"))
+    numbers = page.locator(".outcome svg text").all_inner_texts()
+    for change in told["changes"]:
+        if abs(change) >= 0.01:
+            assert f"{change:+.2f}".replace("-", "−") in numbers
+    page.get_by_role("button", name="Switch all on").click()
+    expect(page.locator(".changed")).to_have_count(0)
+
+
+def test_blocks_compute_what_regard_computes(alone, visit) -> None:
+    page = visit(f"{alone}#/blocks?block=norms")
+    table = torch.tensor(LECTURE_TABLE, dtype=torch.float64)
+    table[0, 0] = 9
+    page.get_by_label("feature 0, example 0").fill("9")
+    expected = layer_normalise(table.T).T.flatten().tolist()
+    figure = page.locator("figure", has_text="Layer norm").first
+    said = figure.locator("text[data-row][data-column]").all_inner_texts()
+    shown = [float(text.replace("−", "-")) for text in said]
+    np.testing.assert_allclose(shown, expected, atol=0.005)
+
+
+def test_every_block_opens(alone, visit) -> None:
+    page = visit(f"{alone}#/blocks")
+    page.get_by_label("width d").fill("128")
+    expect(page.locator("svg text", has_text=re.compile("^127$"))).to_have_count(1)
+    page.get_by_role("button", name="Masks").click()
+    page.get_by_label(re.compile("^causal")).uncheck()
+    expect(page.locator("svg text", has_text="−∞")).to_have_count(0)
+    page.get_by_label(re.compile("^padding")).check()
+    expect(page.locator("svg text", has_text="−∞")).to_have_count(2 * 7)
+    page.get_by_role("button", name="Eight scores").click()
+    numbers = page.locator("svg text[data-row][data-column]").all_inner_texts()
+    rows = np.array([float(text) for text in numbers]).reshape(8, 4)
+    np.testing.assert_allclose(rows.sum(-1), 1, atol=0.021)
+    np.testing.assert_array_equal(rows[2], rows[5])  # additive and perceptron

@@ -1,0 +1,108 @@
+"""Whatever is sent, the answer is 4xx and one sentence, never 5xx."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis.errors import Unsatisfiable
+
+from regard.serving import Catalogue, open_models
+from tests.unit.serving.conftest import Live, copier, living
+from tests.unit.serving.test_openai import Parrot
+
+
+@pytest.fixture(scope="module")
+def live(folder: Callable[..., Path]) -> Iterator[Live]:
+    opened = open_models([str(folder("zh-en", n_layers=1, n_decoder_layers=1))])
+    models = (*opened.translators, copier("copy", ("en", "de")))
+    with living(Catalogue(models, (Parrot(),))) as live:
+        yield live
+
+
+@pytest.fixture(scope="module")
+def client(live: Live) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=live.url, timeout=30) as client:
+        yield client
+
+
+# schemathesis asks `random` for a seed, of which hypothesis does not approve.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module")
+@pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))
+def test_no_request_makes_the_service_fail(live: Live, mode: schemathesis.GenerationMode) -> None:
+    api = schemathesis.openapi.from_url(f"{live.url}/openapi.json")
+    paths = set()
+    for result in api.get_all_operations():
+        operation = result.ok()
+
+        @settings(
+            max_examples=5,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=operation.as_strategy(generation_mode=mode))
+        def no_failure(case: schemathesis.Case) -> None:
+            paths.add(case.path)
+            answer = case.call()
+            assert answer.status_code < 500, answer.text
+            if answer.status_code >= 400 and "json" in answer.headers.get("content-type", ""):
+                assert answer.json()["error"]
+
+        with suppress(Unsatisfiable):  # a path without parameters cannot be asked wrongly
+            no_failure()
+    assert set(PATHS) <= paths
+
+
+BODIES = {
+    "no JSON": b"{",
+    "nothing": b"",
+    "a number": b"5",
+    "not UTF-8": b'{"text": "\xff\xfe"}',
+    "half a character": b'{"text": "\\ud800", "source": "\\ud800", "prompt": "\\ud800"}',
+    "not a number": b'{"text": "a", "source": "a", "beam": NaN, "temperature": NaN}',
+    "infinity": b'{"text": "a", "source": "a", "alpha": 1e999, "layer": 1e999, "top_p": 1e999}',
+    "deep": b'{"text": ' + b"[" * 50_000 + b"]" * 50_000 + b"}",
+    "deep objects": b'{"a":' * 20_000 + b"1" + b"}" * 20_000,
+    "large numbers": b'{"text": "a", "source": "a", "beam": 1' + b"0" * 4000 + b"}",
+    "very large numbers": b'{"text": "a", "source": "a", "beam": 1' + b"0" * 9000 + b"}",
+    "wrong types": b'{"text": {"a": 1}, "source": 3, "prompt": false, "q": null}',
+    "huge": b'{"text": "' + b"a" * 1_000_000 + b'"}',
+    "too huge": b'{"text": "' + b"a" * 1_100_000 + b'"}',
+    "null bytes": b'{"text": 0, "source": 0, "model": "\\u0000"}',
+}
+PATHS = (
+    *(f"/api/v1/{name}" for name in ("translate", "translate/stream", "trace", "arithmetic")),
+    *("/api/v1/heads", "/api/v1/ablate", "/api/v1/export"),
+    *("/translate", "/detect", "/v1/completions"),
+)
+
+
+@pytest.mark.parametrize("what", BODIES)
+def test_bodies_that_make_no_sense(client: httpx.Client, what: str) -> None:
+    for path in PATHS:
+        headers = {"Content-Type": "application/json"}
+        answer = client.post(path, content=BODIES[what], headers=headers)
+        assert 400 <= answer.status_code < 500, (path, answer.text)
+        said = answer.json()["error"]
+        sentence = said["message"] if isinstance(said, dict) else said
+        assert 5 < len(sentence) < 500
+        assert "\n" not in sentence
+
+
+def test_texts_that_are_strange_but_text(client: httpx.Client) -> None:
+    strange = ["\u0000", "\u202e abc", "🙂" * 50, " ", "\n", "a\u0301" * 20, "﷽" * 20, "\ufeff"]
+    for model in ("zh-en", "copy"):
+        answer = client.post("/api/v1/translate", json={"text": strange, "model": model})
+        assert answer.status_code == 200
+        assert len(answer.json()["translations"]) == len(strange)
+
+
+def test_the_description_of_the_api_says_what_there_is(client: httpx.Client) -> None:
+    said = client.get("/openapi.json").json()
+    assert set(PATHS) | {"/health", "/languages", "/v1/models", "/metrics"} <= set(said["paths"])
+    assert said["info"]["title"] == "Regard"
