@@ -3,9 +3,8 @@
 An engine is given all sentences at once and may order and batch them as it likes, with at most
 ``Setting.batch`` sentences together; all use two threads in all. What is different otherwise:
 
-- Scores. Regard divides by ``((5 + n) / 6)^penalty`` or, if told, by ``n^penalty``, <EOS> counted
-  in n; CTranslate2 by ``n^penalty``, <EOS> not counted. With a penalty of 0 both compare plain
-  log-probabilities, and find the same.
+- Scores. Regard divides by ``((5 + n) / 6)^penalty`` or, if told, by ``n^penalty``, CTranslate2 by
+  ``n^penalty``. With a penalty of 0 both compare plain log-probabilities, and find the same.
 - The beam. A hypothesis that ends leaves Regard's beam, and prefixes without hope are given up, so
   the beam becomes narrower; CTranslate2 fills it up again, W prefixes at every step.
 - The end of a beam search. Regard goes on until no prefix could still become the best. CTranslate2
@@ -28,12 +27,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from ctranslate2_weights import export, tokens_of
-from transformers_weights import as_m2m100, is_like_m2m100
 
 from regard.checkpoint import LoadedModel
+from regard.checkpoint.foreign import export_model
+from regard.checkpoint.foreign.ctranslate2_model import tokens_of
 from regard.data import MemoryCorpus, collate
 from regard.decoding import Search, SourceLine, search_many
+from regard.errors import UsageError
 from regard.special import EOS, PAD
 
 OURS, YARDSTICK, THEIR_BEST = "regard-1x2", "ctranslate2-1x2", "ctranslate2-2x1"
@@ -74,25 +74,29 @@ class Engine:
 
 
 def engines(loaded: LoadedModel, folder: Path) -> tuple[list[Engine], dict[str, str]]:
-    """All that can take part, and why others cannot; CTranslate2's model is written to a folder."""
+    """All that can take part, and why others cannot; their models are written to a folder."""
     absent = {name: why for name in ("ctranslate2", "transformers") if (why := _missing(name))}
-    if not is_like_m2m100(loaded.model):
-        absent["transformers"] = "it has such a model only pre-norm, tied three-way, with sinusoids"
+    theirs = folder / "huggingface"
+    if "transformers" not in absent:
+        try:
+            export_model(loaded, "huggingface", theirs)
+        except UsageError as error:
+            absent["transformers"] = str(error)
     found = [
         Engine(OURS, "one worker of two threads", regard(loaded, 1, 2)),
         Engine("regard-2x1", "two workers of one thread", regard(loaded, 2, 1)),
     ]
     if "ctranslate2" not in absent:
-        export(loaded.model, loaded.source_tokenizer, loaded.target_tokenizer, folder)
+        fast = export_model(loaded, "ctranslate2", folder / "ctranslate2")
         for name, what, kind, n_workers, n_threads in (
             (YARDSTICK, "float32, one worker of two threads", "float32", 1, 2),
             (THEIR_BEST, "float32, two workers of one thread", "float32", 2, 1),
             ("ctranslate2-int8-2x1", "int8, two workers of one thread", "int8", 2, 1),
         ):
-            decode = ctranslate2(loaded, folder, kind, n_workers, n_threads)
+            decode = ctranslate2(loaded, fast, kind, n_workers, n_threads)
             found.append(Engine(name, what, decode))
     if "transformers" not in absent:
-        found.append(Engine("transformers-1x2", "generate, two threads", transformers(loaded)))
+        found.append(Engine("transformers-1x2", "generate, two threads", transformers(theirs)))
     return found, absent
 
 
@@ -138,7 +142,7 @@ def ctranslate2(
 
     def decode(sources: Sources, setting: Setting) -> list[Output]:
         results = translator.translate_batch(
-            [[words[i] for i in (*source, EOS)] for source in sources],
+            [[words[i] for i in source] for source in sources],
             max_batch_size=setting.batch,
             beam_size=setting.width,
             length_penalty=setting.penalty,
@@ -158,9 +162,10 @@ def ctranslate2(
     return decode
 
 
-def transformers(loaded: LoadedModel) -> Decode:
+def transformers(folder: Path) -> Decode:
     """``generate`` of the library transformers, on batches of like length."""
-    model = as_m2m100(loaded.model)
+    library: Any = importlib.import_module("transformers")
+    model = library.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
 
     def decode(sources: Sources, setting: Setting) -> list[Output]:
         torch.set_num_threads(2)

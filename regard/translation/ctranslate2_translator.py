@@ -3,8 +3,9 @@
 CTranslate2 ranks by ``log P / n^alpha``, and knows no ``((5 + n) / 6)^alpha``: it is asked for all
 hypotheses of its beam, and they are ranked here by the penalty that was asked for. While it
 searches, it divides by the power of n that is nearest to ours; with a penalty it ends when
-W · patience hypotheses are complete, where we go on until no prefix has hope. <pad> and <s>, which
-cannot come, take no share of its probabilities; of a trained model's they have none to speak of.
+W · patience hypotheses are complete, where we go on until no prefix has hope. Tokens that a rule
+forbids take no share of its probabilities, and of ours they do: <pad> and <s> of a trained model
+have none to speak of, but <EOS> before the least length may.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

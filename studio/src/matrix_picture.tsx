@@ -78,7 +78,7 @@ export function MatrixPicture(props: Props): JSX.Element {
         scene={scene}
         theme={theme}
         class="picture pointing"
-        tabIndex={0}
+        tabindex={0}
         onKeyDown={move}
         onPointerMove={(event) => {
           const at = place(event);

@@ -283,9 +283,9 @@ def test_what_is_given_by_hand_is_not_blamed_on_the_file(file: Path) -> None:
 
 def test_unknown_presets_and_files(tmp_path: Path) -> None:
     everything = (
-        "presets are bahdanau, convolutional, dates, luong, ntm, phrasebook, sutskever, "
-        "transformer-base, transformer-big, transformer-small, transformer-tiny, universal; "
-        "a recipe of your own is a file whose name ends in .toml"
+        "presets are bahdanau, bert-small, bert-tiny, convolutional, dates, gpt-small, gpt-tiny, "
+        "luong, ntm, phrasebook, sutskever, transformer-base, transformer-big, transformer-small, "
+        "transformer-tiny, universal; a recipe of your own is a file whose name ends in .toml"
     )
     assert refusal("transformer-smal") == (
         f"there is no preset 'transformer-smal'; did you mean transformer-small? The {everything}"

@@ -66,9 +66,8 @@ def test_greedy_words_and_scores_are_ours(tmp_path: Path, choices: dict[str, obj
         Search(width=4, n_best=3, alpha=0.0),
         Search(width=4, n_best=3),
         Search(width=4, n_best=3, penalty="power", alpha=0.6),
-        Search(width=4, limits=Limits(least=4), no_repeat=2),
     ],
-    ids=["plain", "wu", "power", "rules"],
+    ids=["plain", "wu", "power"],
 )
 def test_a_beam_is_ranked_by_our_penalty(folder: Path, search: Search) -> None:
     own = Translator.open(folder)
@@ -86,6 +85,14 @@ def test_a_beam_is_ranked_by_our_penalty(folder: Path, search: Search) -> None:
         for one in theirs:
             if one.tokens in known:
                 assert one.log_probability == pytest.approx(known[one.tokens], abs=1e-3)
+
+
+def test_the_rules_of_a_search_are_kept(folder: Path) -> None:
+    search = Search(width=4, limits=Limits(least=4), no_repeat=2)
+    for (best,) in CTranslate2Translator.open_engine(folder).translate(SENTENCES, search):
+        assert len(best.tokens) >= 4
+        pairs = list(zip(best.tokens, best.tokens[1:], strict=False))
+        assert len(set(pairs)) == len(pairs)
 
 
 def test_outputs_that_reach_the_limit_are_searched_for_by_ourselves(folder: Path) -> None:

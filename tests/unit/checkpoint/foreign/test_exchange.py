@@ -174,7 +174,7 @@ def test_words_have_no_place_in_a_sentencepiece_folder(tmp_path: Path) -> None:
 
 
 def test_pre_norm_with_two_vocabularies_has_no_counterpart(tmp_path: Path) -> None:
-    tokenizers = [SentencePieceText.train([s], 270, is_upper_limit=True) for s in SENTENCES]
+    tokenizers = [SentencePieceText.train([s], 280, is_upper_limit=True) for s in SENTENCES]
     section = TransformerSection(
         n_layers=1, d_model=12, n_heads=2, d_feedforward=20, norm="pre", tie="two-way"
     )
