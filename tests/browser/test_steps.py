@@ -44,10 +44,10 @@ def test_a_recorded_cell_has_the_numbers_of_its_head(alone, visit, recorded) -> 
     traced = next(
         s["weights"] for s in told["trace"]["sites"] if (s["kind"], s["layer"]) == ("encoder", 1)
     )[2][4]
-    said = page.locator(CARDS).nth(4).locator("svg text").all_inner_texts()
+    said = page.locator(CARDS).nth(4).locator("svg text").all_text_contents()
     weights = [float(text.rpartition("→ ")[2]) for text in said if "→" in text]
     np.testing.assert_allclose(weights, traced, atol=1.5e-3)
-    shown = page.locator(CARDS).first.locator("svg text").all_inner_texts()[1:17]
+    shown = page.locator(CARDS).first.locator("svg text").all_text_contents()[1:17]
     assert [float(text.replace("−", "-")) for text in shown] == [
         float(f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}") for value in query[:16]
     ]
@@ -71,7 +71,7 @@ def test_a_head_is_switched_off(alone, visit, recorded) -> None:
     expect(head).to_have_attribute("aria-checked", "false")
     expect(page.locator(".changed")).to_have_text(told["after"])
     expect(page.locator(".change")).to_contain_text(f"{told['change']:.3f}".replace("-", "−"))
-    numbers = page.locator(".outcome svg text").all_inner_texts()
+    numbers = page.locator(".outcome svg text").all_text_contents()
     for change in told["changes"]:
         if abs(change) >= 0.01:
             assert f"{change:+.2f}".replace("-", "−") in numbers
@@ -86,7 +86,9 @@ def test_blocks_compute_what_regard_computes(alone, visit) -> None:
     page.get_by_label("feature 0, example 0").fill("9")
     expected = layer_normalise(table.T).T.flatten().tolist()
     figure = page.locator("figure", has_text="Layer norm").first
-    said = figure.locator("text[data-row][data-column]").all_inner_texts()
+    first = f"{expected[0]:.2f}"
+    expect(figure.locator("text[data-row='0'][data-column='0']")).to_have_text(first)
+    said = figure.locator("text[data-row][data-column]").all_text_contents()
     shown = [float(text.replace("−", "-")) for text in said]
     np.testing.assert_allclose(shown, expected, atol=0.005)
 
@@ -101,7 +103,8 @@ def test_every_block_opens(alone, visit) -> None:
     page.get_by_label(re.compile("^padding")).check()
     expect(page.locator("svg text", has_text="−∞")).to_have_count(2 * 7)
     page.get_by_role("button", name="Eight scores").click()
-    numbers = page.locator("svg text[data-row][data-column]").all_inner_texts()
+    expect(page.locator("svg text[data-row][data-column]")).to_have_count(8 * 4)
+    numbers = page.locator("svg text[data-row][data-column]").all_text_contents()
     rows = np.array([float(text) for text in numbers]).reshape(8, 4)
     np.testing.assert_allclose(rows.sum(-1), 1, atol=0.021)
     np.testing.assert_array_equal(rows[2], rows[5])  # additive and perceptron

@@ -1,0 +1,106 @@
+"""The page with a real service behind it: what it draws is what the API says."""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import httpx
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from regard.checkpoint import save
+from regard.models import build
+from regard.recipes import Recipe, TransformerSection
+from regard.serving import Server, Settings, create_app, open_models
+from regard.text import Words
+
+TEXT = "ein Hund sieht eine Katze im Haus ."
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A small model with random weights, and the page in front of it."""
+    words = Words(TEXT.split())
+    section = TransformerSection(
+        d_model=12, n_heads=3, d_feedforward=20, n_layers=2, n_decoder_layers=3, dropout=0.0
+    )
+    torch.manual_seed(3)
+    model = build(section, len(words), len(words))
+    with torch.no_grad():  # far from uniform, so that outputs differ
+        for parameter in model.parameters():
+            parameter.mul_(1.5)
+    place = tmp_path_factory.mktemp("models") / "de-en"
+    save(place, model, Recipe(model=section), words, words)
+    settings = Settings(port=0)
+    server = Server(create_app(open_models([str(place)]), settings), settings)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [server.socket]})
+    thread.start()
+    until = time.monotonic() + 20
+    while not server.started and time.monotonic() < until:
+        time.sleep(0.01)
+    yield f"{server.address}/"
+    server.should_exit = True
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def asked(address: str, path: str, **body: object) -> dict:
+    answer = httpx.post(f"{address}api/v1/{path}", json={"source": TEXT, **body}, timeout=30)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_what_is_typed_is_translated_and_looked_at(served, visit) -> None:
+    page = visit(served)
+    box = page.get_by_role("textbox", name="Source")
+    box.fill(TEXT)
+    box.press("Enter")
+    trace = asked(served, "trace")
+    expect(page.locator(".sentences .numbers")).to_contain_text("by de-en")
+    total = sum(step["log_probability"] for step in trace["steps"])
+    expect(page.locator(".sentences .numbers")).to_contain_text(f"{total:.2f}".replace("-", "−"))
+    site = next(
+        s for s in trace["sites"] if (s["kind"], s["layer"]) == ("cross", trace["aligning"])
+    )
+    mean = np.array(site["weights"]).mean(0)
+    page.focus(".focus svg.picture")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".focus .told")).to_contain_text(f"{mean[1, 0]:.3f}")
+    expect(page.locator(".beam li")).to_have_count(5)
+    page.locator(".beam li button").nth(1).click()
+    expect(page.locator(".beam li.chosen")).to_have_count(1)
+    assert "target=" in page.url
+
+
+def test_a_cell_has_the_numbers_of_the_api(served, visit) -> None:
+    cell = {"layer": 1, "head": 2, "row": 2, "column": 3}
+    query = "&".join(f"{name}={value}" for name, value in cell.items())
+    page = visit(f"{served}#/arithmetic?text={TEXT.replace(' ', '+')}&{query}")
+    told = asked(served, "arithmetic", site="cross", **cell)
+    cards = page.locator(".cards > .card")
+    expect(cards.nth(2)).to_contain_text(f"{told['sum']:.2f}".replace("-", "−"))
+    said = cards.nth(4).locator("svg text").all_text_contents()
+    weights = [float(text.rpartition("→ ")[2]) for text in said if "→" in text]
+    np.testing.assert_allclose(weights, told["weights"], atol=0.0006)
+
+
+def test_heads_are_switched_off_together(served, visit) -> None:
+    page = visit(f"{served}#/switchboard?text={TEXT.replace(' ', '+')}")
+    for head in (0, 2):
+        page.get_by_role("switch", name=f"Attention to the source, layer 2, head {head}").click()
+    told = asked(served, "ablate", heads=["cross.2.0", "cross.2.2"])
+    expect(page.locator(".change")).to_contain_text(f"{abs(told['change']):.3f}")
+    expect(page.locator(".outputs")).to_contain_text(told["after"])
+    assert "off=cross.2.0%2Ccross.2.2" in page.url
+
+
+def test_a_refusal_is_shown_as_the_service_says_it(served, visit) -> None:
+    page = visit(f"{served}#/look?text=Hund&model=de-en")
+    expect(page.locator(".sentences .numbers")).to_contain_text("by de-en")
+    box = page.get_by_role("textbox", name="Source")
+    box.fill("Hund " * 5_000)
+    page.get_by_role("button", name="Translate").click()
+    expect(page.get_by_role("alert")).to_contain_text("characters are too many")
