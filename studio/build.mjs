@@ -71,7 +71,9 @@ if (wish === "--test") {
     }
   });
   if (stale.length > 0) {
-    console.error(`${stale.map(([name]) => name).join(", ")}: not built from studio/: run make studio`);
+    console.error(
+      `${stale.map(([name]) => name).join(", ")}: not built from studio/: run make studio`,
+    );
     process.exit(1);
   }
 } else {

@@ -47,6 +47,7 @@ def gather(loaded: "LoadedModel", metrics: list[dict[str, Any]]) -> dict[str, An
         "format": loaded.format,
         "name": recipe.name,
         "purpose": recipe.purpose,
+        "task": recipe.training.task,
         "parameters": sum(one.numel() for one in loaded.model.parameters()),
         "model": recipe.model.model_dump(),
         "shape": recipe.model.shape,
@@ -55,7 +56,6 @@ def gather(loaded: "LoadedModel", metrics: list[dict[str, Any]]) -> dict[str, An
             "source": len(loaded.source_tokenizer),
             "target": len(loaded.target_tokenizer),
             "is_joint": loaded.source_tokenizer is loaded.target_tokenizer,
-            "is_of_two": recipe.training.task == "translation",
         },
         "data": {"train": list(recipe.data.train), "valid": list(recipe.data.valid)},
         "training": {
@@ -119,9 +119,11 @@ def _what(facts: dict[str, Any]) -> list[tuple[str, str]]:
     model, words = facts["model"], facts["vocabulary"]
     details = [f"{model[key]}{word}" for key, word in _DETAILS if key in model]
     tokens = f"{words['source']:,} tokens ({_KINDS[words['kind']]})"
-    if words["is_joint"] and words["is_of_two"]:
+    if facts["task"] != "translation":
+        pass  # there is one side
+    elif words["is_joint"]:
         tokens += " for both sides"
-    elif words["is_of_two"]:
+    else:
         tokens += f" in the source, {words['target']:,} in the target"
     return [
         ("model", f"{facts['name']} in {facts['path']} (format {facts['format']})"),

@@ -18,9 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from regard.serving.refusals import RequestError, answer
 from regard.serving.settings import Settings
 
-OPEN = frozenset({"/health", "/openapi.json"})  # to those without a key, besides the page
 KEY_IN_BODY = frozenset({"/translate", "/detect"})  # LibreTranslate's clients send it there
-KEYED = ("/api/", "/v1/", "/translate", "/detect", "/languages", "/frontend/", "/metrics")
+# LibreTranslate tells its languages to everyone; the page and the description are open too.
+KEYED = ("/api/", "/v1/", "/translate", "/detect", "/metrics")
 _SECONDS = 30.0  # for the body to arrive
 
 

@@ -13,8 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, SupportsIndex
 
-import sentencepiece
-
 from regard.errors import TextError
 from regard.text import vocabulary
 from regard.text.piece import Piece
@@ -118,9 +116,3 @@ def _code(text: str) -> str:
     """The code of a language that a text begins with, or nothing."""
     end = text.find("<<") if text.startswith(">>") else -1
     return text[: end + 2] if end >= 0 else ""
-
-
-def pieces_of(model: bytes) -> list[str]:
-    """All pieces of a sentencepiece model, in the order of its own ids."""
-    processor: sentencepiece.SentencePieceProcessor = opened(model, "the given bytes")
-    return [processor.id_to_piece(i) for i in range(processor.get_piece_size())]

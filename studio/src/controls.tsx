@@ -39,7 +39,11 @@ interface ToggleProps {
 export function Toggle({ text, isOn, set }: ToggleProps): JSX.Element {
   return (
     <label class="toggle">
-      <input type="checkbox" checked={isOn} onChange={(event) => set(event.currentTarget.checked)} />
+      <input
+        type="checkbox"
+        checked={isOn}
+        onChange={(event) => set(event.currentTarget.checked)}
+      />
       <span>{text}</span>
     </label>
   );

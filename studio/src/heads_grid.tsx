@@ -26,11 +26,18 @@ const LABELS = 26;
 const ABOVE = 20;
 
 /** The rows and columns of token weights that a word stands for. */
-function bands(pointed: Pointed | null, kind: Kind, reading: Reading): { rows: number[]; columns: number[] } {
+function bands(
+  pointed: Pointed | null,
+  kind: Kind,
+  reading: Reading,
+): { rows: number[]; columns: number[] } {
   if (pointed === null) return { rows: [], columns: [] };
   const { side, places } = pointed;
   const next = places.map((place) => place + 1); // what was written is read one step later
-  if (kind === "encoder") return side === "source" ? { rows: [...places], columns: [...places] } : { rows: [], columns: [] };
+  if (kind === "encoder")
+    return side === "source"
+      ? { rows: [...places], columns: [...places] }
+      : { rows: [], columns: [] };
   if (side === "source") return { rows: [], columns: kind === "cross" ? [...places] : [] };
   const rows = reading === "predicting" ? [...places] : next;
   return { rows, columns: kind === "decoder" ? next : [] };
@@ -103,8 +110,12 @@ export function HeadsGrid(props: Props): JSX.Element {
         context.drawImage(image, x, y, size, tall);
         context.strokeStyle = colours.mark;
         context.lineWidth = 1.5;
-        for (const row of rows) if (row < image.height) context.strokeRect(x, y + (row * tall) / image.height, size, tall / image.height);
-        for (const column of columns) if (column < image.width) context.strokeRect(x + (column * size) / image.width, y, size / image.width, tall);
+        for (const row of rows)
+          if (row < image.height)
+            context.strokeRect(x, y + (row * tall) / image.height, size, tall / image.height);
+        for (const column of columns)
+          if (column < image.width)
+            context.strokeRect(x + (column * size) / image.width, y, size / image.width, tall);
         const isChosen = one === layer && (head === null || head === h);
         context.strokeStyle = isChosen ? colours.look : colours.line;
         context.lineWidth = isChosen ? 2.5 : 1;
@@ -119,12 +130,18 @@ export function HeadsGrid(props: Props): JSX.Element {
     return one === undefined || h < 0 || h >= nHeads ? null : { layer: one, head: h };
   };
   const move = (event: KeyboardEvent): void => {
-    const [dLayer = 0, dHead = 0] =
-      { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [0, 0];
+    const [dLayer = 0, dHead = 0] = {
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+    }[event.key] ?? [0, 0];
     if (dLayer || dHead) {
       event.preventDefault();
       const i = Math.min(layers.length - 1, Math.max(0, layers.indexOf(layer) + dLayer));
-      const h = dHead ? Math.min(nHeads - 1, Math.max(0, (head ?? (dHead > 0 ? -1 : nHeads)) + dHead)) : head;
+      const h = dHead
+        ? Math.min(nHeads - 1, Math.max(0, (head ?? (dHead > 0 ? -1 : nHeads)) + dHead))
+        : head;
       choose({ layer: layers[i] ?? layer, head: h });
     } else if (event.key === "Escape") {
       choose({ layer, head: null });
@@ -142,7 +159,8 @@ export function HeadsGrid(props: Props): JSX.Element {
         style={{ width: `${width}px`, height: `${height}px` }}
         onClick={(event) => {
           const found = at(event.offsetX, event.offsetY);
-          if (found) choose(found.layer === layer && found.head === head ? { layer, head: null } : found);
+          if (found)
+            choose(found.layer === layer && found.head === head ? { layer, head: null } : found);
         }}
         onKeyDown={move}
       />

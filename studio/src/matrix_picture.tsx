@@ -25,7 +25,9 @@ export function MatrixPicture(props: Props): JSX.Element {
   const { scene, left, top, cell, nRows, nColumns } = squares;
   const [over, setOver] = useState<readonly [number, number] | null>(null);
   const colours = COLOURS[theme];
-  const place = (event: TargetedPointerEvent<SVGSVGElement> | TargetedMouseEvent<SVGSVGElement>): [number, number] => {
+  const place = (
+    event: TargetedPointerEvent<SVGSVGElement> | TargetedMouseEvent<SVGSVGElement>,
+  ): [number, number] => {
     const box = event.currentTarget.getBoundingClientRect();
     const scale = scene.width / box.width;
     return [
@@ -33,10 +35,17 @@ export function MatrixPicture(props: Props): JSX.Element {
       Math.floor(((event.clientX - box.left) * scale - left) / cell),
     ];
   };
-  const isCell = ([i, j]: readonly [number, number]): boolean => i >= 0 && j >= 0 && i < nRows && j < nColumns;
-  const shown = over ?? (selected.row !== null && selected.column !== null ? ([selected.row, selected.column] as const) : null);
+  const isCell = ([i, j]: readonly [number, number]): boolean =>
+    i >= 0 && j >= 0 && i < nRows && j < nColumns;
+  const shown =
+    over ??
+    (selected.row !== null && selected.column !== null
+      ? ([selected.row, selected.column] as const)
+      : null);
   const move = (event: KeyboardEvent): void => {
-    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[
+      event.key
+    ];
     const [i, j] = [selected.row ?? 0, selected.column ?? 0];
     if (step) {
       event.preventDefault();
@@ -65,13 +74,14 @@ export function MatrixPicture(props: Props): JSX.Element {
     );
   };
   const [i, j] = shown ?? [-1, -1];
-  const said = shown === null
-    ? say("cellHint")
-    : say("cellSaid", {
-        row: table.rows[i]?.text ?? "",
-        column: table.columns[j]?.text ?? "",
-        value: (values[i]?.[j] ?? 0).toFixed(3),
-      });
+  const said =
+    shown === null
+      ? say("cellHint")
+      : say("cellSaid", {
+          row: table.rows[i]?.text ?? "",
+          column: table.columns[j]?.text ?? "",
+          value: (values[i]?.[j] ?? 0).toFixed(3),
+        });
   return (
     <>
       <Picture

@@ -65,7 +65,10 @@ function paintHeat(context: CanvasRenderingContext2D, heat: Heat, theme: Theme):
 }
 
 /** A matrix as an image of one pixel a cell. */
-export function bitmap(heat: Omit<Heat, "x" | "y" | "width" | "height">, theme: Theme): HTMLCanvasElement | null {
+export function bitmap(
+  heat: Omit<Heat, "x" | "y" | "width" | "height">,
+  theme: Theme,
+): HTMLCanvasElement | null {
   const [rows, columns] = [heat.values.length, heat.values[0]?.length ?? 0];
   if (rows === 0 || columns === 0) return null;
   const canvas = document.createElement("canvas");

@@ -22,7 +22,14 @@ function download(content: Blob, name: string): void {
 /** The text of an SVG file: the same elements that the page shows, and the ground below them. */
 export function svgText(scene: Scene, theme: Theme): string {
   const whole = framed(scene);
-  const ground = { kind: "rectangle", x: 0, y: 0, width: whole.width, height: whole.height, fill: "ground" } as const;
+  const ground = {
+    kind: "rectangle",
+    x: 0,
+    y: 0,
+    width: whole.width,
+    height: whole.height,
+    fill: "ground",
+  } as const;
   const holder = document.createElement("div");
   render(<Picture scene={{ ...whole, items: [ground, ...whole.items] }} theme={theme} />, holder);
   const svg = holder.firstElementChild;
@@ -59,14 +66,22 @@ export function Save({ scene, theme, name, say, trace }: Props): JSX.Element {
   return (
     <div class="save" role="group" aria-label={say("save")}>
       <span class="soft">{say("save")}</span>
-      <button type="button" class="quiet" onClick={() => text(svgText(scene, theme), "image/svg+xml", "svg")}>
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => text(svgText(scene, theme), "image/svg+xml", "svg")}
+      >
         SVG
       </button>
       <button type="button" class="quiet" onClick={() => savePng(scene, theme, name)}>
         PNG
       </button>
       {trace && (
-        <button type="button" class="quiet" onClick={() => text(JSON.stringify(trace), "application/json", "json")}>
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => text(JSON.stringify(trace), "application/json", "json")}
+        >
           JSON
         </button>
       )}

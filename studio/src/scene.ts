@@ -66,7 +66,8 @@ export const FONTS =
 
 const NARROW = new Set("iIl.,:;'|!’‘·jft()[]");
 const BROAD = new Set("mwMWOQ%@&…—");
-const WIDE = /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
 /** Whether a character is as wide as it is high, as Chinese ones are. */
 export const isWide = (character: string): boolean => WIDE.test(character);

@@ -41,7 +41,13 @@ export function useShown(
     canned(example)
       .then((found) => {
         if (!isWanted) return;
-        setShown({ trace: found.trace, hypotheses: found.hypotheses, canned: found, sight: null, file: null });
+        setShown({
+          trace: found.trace,
+          hypotheses: found.hypotheses,
+          canned: found,
+          sight: null,
+          file: null,
+        });
       })
       .catch((error: unknown) => setTrouble(String(error)));
     return () => {

@@ -1,5 +1,13 @@
 // One site as people read it: labelled rows and columns, tokens merged into words if wanted.
-import { type Kind, type Sentence, type Site, type Token, type Trace, isSpecial, tokensRead } from "./trace";
+import {
+  type Kind,
+  type Sentence,
+  type Site,
+  type Token,
+  type Trace,
+  isSpecial,
+  tokensRead,
+} from "./trace";
 
 export type Reading = "predicting" | "reading";
 

@@ -136,7 +136,8 @@ const isStep = (value: unknown): value is Step =>
   isNumber(value.log_probability) &&
   Array.isArray(value.alternatives) &&
   value.alternatives.every(
-    (one: unknown) => isObject(one) && typeof one.text === "string" && isNumber(one.log_probability),
+    (one: unknown) =>
+      isObject(one) && typeof one.text === "string" && isNumber(one.log_probability),
   );
 
 function isTrace(value: unknown): value is Trace {

@@ -39,7 +39,9 @@ function folded(flat: readonly number[], shape: readonly number[]): unknown {
   if (shape.length <= 1) return flat;
   const [count = 0, ...rest] = shape;
   const size = flat.length / (count || 1);
-  return Array.from({ length: count }, (_, i) => folded(flat.slice(i * size, (i + 1) * size), rest));
+  return Array.from({ length: count }, (_, i) =>
+    folded(flat.slice(i * size, (i + 1) * size), rest),
+  );
 }
 
 /** The trace in a file's bytes, binary or JSON. */
@@ -52,14 +54,14 @@ export function traceFromBytes(bytes: ArrayBuffer): Trace {
   const length = Number(view.getBigUint64(0, true));
   if (length > MOST_HEADER || 8 + length > bytes.byteLength) throw new NotATrace();
   try {
-    const header = JSON.parse(
-      new TextDecoder().decode(new Uint8Array(bytes, 8, length)),
-    ) as Header;
+    const header = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 8, length))) as Header;
     const { __metadata__: words, ...entries } = header;
     const said = words?.[KEY];
     const end = Math.max(0, ...Object.values(entries).map((entry) => entry.data_offsets[1]));
     if (said === undefined || 8 + length + end !== bytes.byteLength) throw new NotATrace();
-    const head = JSON.parse(said) as { sites: { kind: string; layer: number; weights?: unknown }[] };
+    const head = JSON.parse(said) as {
+      sites: { kind: string; layer: number; weights?: unknown }[];
+    };
     for (const site of head.sites) {
       const entry = header[`${site.kind}.${site.layer}`];
       if (entry === undefined) throw new NotATrace();

@@ -38,7 +38,10 @@ test("whatever is written can be read again", () => {
 });
 
 test("an address from a stranger does no harm", () => {
-  const found = parse("#/nowhere?site=moon&layer=-1&off=cross.1.0,<b>&width=9999&step=0&lang=xx", "en");
+  const found = parse(
+    "#/nowhere?site=moon&layer=-1&off=cross.1.0,<b>&width=9999&step=0&lang=xx",
+    "en",
+  );
   assert.equal(found.view, "look");
   assert.equal(found.site, "cross");
   assert.equal(found.layer, null);
@@ -55,7 +58,8 @@ test("colours, shades and widths are those of Regard's pictures", () => {
     near(rampTable(theme, ramp), told, 1);
   }
   assert.deepEqual([shade(0, 0, 1), shade(0.5, 0, 1), shade(2, 0, 1)], [0, 128, 255]);
-  for (const [text, width] of Object.entries(fixture.widths)) near(textWidth(text, 10), width, 1e-9);
+  for (const [text, width] of Object.entries(fixture.widths))
+    near(textWidth(text, 10), width, 1e-9);
   assert.equal(shortened("attention", 30, 10), "atte…");
 });
 
@@ -65,7 +69,10 @@ test("numbers can be read on every shade", () => {
       rampTable(theme, ramp).forEach((ground, place) => {
         const ink = readable(theme, ramp, place);
         const shade = [1, 3, 5].map((i) => Number.parseInt(ink.slice(i, i + 2), 16));
-        assert.ok(contrast([shade[0] ?? 0, shade[1] ?? 0, shade[2] ?? 0], ground) >= ENOUGH, `${theme} ${ramp} ${place}`);
+        assert.ok(
+          contrast([shade[0] ?? 0, shade[1] ?? 0, shade[2] ?? 0], ground) >= ENOUGH,
+          `${theme} ${ramp} ${place}`,
+        );
       });
     }
   }

@@ -45,10 +45,13 @@ test("the lectures' example comes out: 112 96 / 88 120, 14 12 / 11 15, 0.88 0.12
     [88, 120],
   ]);
   assert.equal(lecture(0, 0).divisor, 8);
-  assert.deepEqual([lecture(0, 0).scores, lecture(1, 0).scores], [
-    [14, 12],
-    [11, 15],
-  ]);
+  assert.deepEqual(
+    [lecture(0, 0).scores, lecture(1, 0).scores],
+    [
+      [14, 12],
+      [11, 15],
+    ],
+  );
 });
 
 test("every number of the example is that of Regard, in both heads", () => {
@@ -69,8 +72,16 @@ test("every number of the example is that of Regard, in both heads", () => {
 test("what may not be seen has no weight, and a row that sees nothing is zero", () => {
   const found = computed({
     query: [1, 2],
-    keys: [[1, 0], [0, 1], [3, 3]],
-    values: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    keys: [
+      [1, 0],
+      [0, 1],
+      [3, 3],
+    ],
+    values: [
+      [1, 0, 0],
+      [0, 1, 0],
+      [0, 0, 1],
+    ],
     maySee: [true, true, false],
     column: 1,
     rowLabel: "a",
@@ -78,6 +89,10 @@ test("what may not be seen has no weight, and a row that sees nothing is zero", 
   });
   assert.equal(found.weights[2], 0);
   near(found.context, found.weights, 1e-12);
-  near(found.weights.reduce((sum, one) => sum + one, 0), 1, 1e-12);
+  near(
+    found.weights.reduce((sum, one) => sum + one, 0),
+    1,
+    1e-12,
+  );
   assert.deepEqual(softmax([1, 2], [false, false]), [0, 0]);
 });

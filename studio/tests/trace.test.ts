@@ -36,10 +36,14 @@ test("what is no trace is refused", () => {
 });
 
 test("numbers of 16 bits", () => {
-  assert.deepEqual(
-    [0x3c00, 0xc000, 0x3555, 0x0001, 0x0000, 0x7c00].map(half),
-    [1, -2, 0.333251953125, 2 ** -24, 0, Number.POSITIVE_INFINITY],
-  );
+  assert.deepEqual([0x3c00, 0xc000, 0x3555, 0x0001, 0x0000, 0x7c00].map(half), [
+    1,
+    -2,
+    0.333251953125,
+    2 ** -24,
+    0,
+    Number.POSITIVE_INFINITY,
+  ]);
 });
 
 test("tables are those of Regard, merged or not, predicting or reading", () => {

@@ -73,8 +73,10 @@ def visit(browser: Browser) -> Iterator[Visit]:
     complaints: list[str] = []
     contexts = []
 
-    def note(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
+    def note(message: ConsoleMessage, is_refused: bool) -> None:
+        # Chromium itself remarks on every answer that is a refusal.
+        is_remark = is_refused and message.text.startswith("Failed to load resource")
+        if message.type in ("error", "warning") and not is_remark:
             complaints.append(message.text)
 
     def asked(request: Request) -> None:
@@ -82,13 +84,13 @@ def visit(browser: Browser) -> Iterator[Visit]:
         if address.scheme not in ("blob", "data") and address.hostname != "127.0.0.1":
             complaints.append(f"it asked {request.url}")
 
-    def go(address: str, **wishes: Any) -> Page:
+    def go(address: str, *, is_refused: bool = False, **wishes: Any) -> Page:
         chosen = {"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", **wishes}
         context = browser.new_context(**chosen)
         context.set_default_timeout(30_000)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", note)
+        page.on("console", lambda message: note(message, is_refused))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", asked)
         page.goto(address)

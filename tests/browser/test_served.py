@@ -70,9 +70,12 @@ def test_what_is_typed_is_translated_and_looked_at(served, visit) -> None:
     page.keyboard.press("ArrowDown")
     expect(page.locator(".focus .told")).to_contain_text(f"{mean[1, 0]:.3f}")
     expect(page.locator(".beam li")).to_have_count(5)
-    page.locator(".beam li button").nth(1).click()
-    expect(page.locator(".beam li.chosen")).to_have_count(1)
-    assert "target=" in page.url
+    other = page.locator(".beam li:not(.chosen) button").last
+    text = other.inner_text()
+    other.click()
+    forced = sum(step["log_probability"] for step in asked(served, "trace", target=text)["steps"])
+    expect(page.locator(".sentences .numbers")).to_contain_text(f"{forced:.2f}".replace("-", "−"))
+    expect(page.locator(".beam li.chosen")).to_contain_text(text)
 
 
 def test_a_cell_has_the_numbers_of_the_api(served, visit) -> None:
@@ -98,7 +101,7 @@ def test_heads_are_switched_off_together(served, visit) -> None:
 
 
 def test_a_refusal_is_shown_as_the_service_says_it(served, visit) -> None:
-    page = visit(f"{served}#/look?text=Hund&model=de-en")
+    page = visit(f"{served}#/look?text=Hund&model=de-en", is_refused=True)
     expect(page.locator(".sentences .numbers")).to_contain_text("by de-en")
     box = page.get_by_role("textbox", name="Source")
     box.fill("Hund " * 5_000)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from regard.checkpoint import save
+from regard.cli import main
 from regard.models import build
 from regard.recipes import Recipe, TransformerSection
 from regard.text import SentencePieceText
@@ -26,26 +27,34 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save(folder, network, Recipe(model=section), tokenizer, tokenizer)
 
 
-def translated(*arguments: object, text: Path) -> str:
-    done = run(["translate", *map(str, arguments), str(text), "--beam", "1", "--device", "cpu"])
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+def command(*arguments: object) -> int:
+    """The command in this process: starting torch five times would take longer than all else."""
+    with pytest.raises(SystemExit) as left:
+        main([str(one) for one in arguments])
+    return int(left.value.code or 0)
 
 
-def test_out_in_and_through_the_engine(model: Path, tmp_path: Path) -> None:
+def test_out_in_and_through_the_engine(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("ctranslate2")
-    text = tmp_path / "text.en"
+    theirs, back, text = (tmp_path / name for name in ("theirs", "back", "text.en"))
     text.write_text("".join(f"{line}\n" for line in SENTENCES))
-    out = run(["export", str(model), "--to", "huggingface", "--out", str(tmp_path / "theirs")])
-    assert (out.returncode, out.stdout) == (0, "")
-    assert "model.safetensors" in out.stderr
-    back = run(["import", str(tmp_path / "theirs"), "--out", str(tmp_path / "back")])
-    assert (back.returncode, back.stdout) == (0, "")
-    assert "a model of kind transformer, 1 + 1 layers of width 12" in back.stderr
-    expected = translated(model, text=text)
-    assert len(expected.splitlines()) == len(SENTENCES)
-    assert translated(tmp_path / "back", text=text) == expected
-    assert translated(model, "--engine", "ctranslate2", text=text) == expected
+    assert command("export", model, "--to", "huggingface", "--out", theirs) == 0
+    out, said = capsys.readouterr()
+    assert not out
+    assert "model.safetensors" in said
+    assert command("import", theirs, "--out", back) == 0
+    out, said = capsys.readouterr()
+    assert not out
+    assert "a model of kind transformer, 1 + 1 layers of width 12" in said
+    written = []
+    for name, *arguments in ((model,), (back,), (model, "--engine", "ctranslate2")):
+        search = ("--beam", "1", "--device", "cpu", "--threads", "1")
+        assert command("translate", name, text, *arguments, *search) == 0
+        written.append(capsys.readouterr().out)
+    assert len(written[0].splitlines()) == len(SENTENCES)
+    assert written == written[:1] * 3
     assert (model / "engines" / "ctranslate2-float32" / "model.bin").is_file()
 
 

@@ -54,7 +54,7 @@ def arguments(recipe: str, text: Path, out: Path, *changes: str) -> list[str]:
 def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("story") / "story.txt"
     draw = random.Random(1)
-    animals, verbs = ["cat", "dog", "fox"], {"cat": "sleeps", "dog": "barks", "fox": "runs"}
+    animals, verbs = ["cat", "dog", "fox"], {"cat": "naps", "dog": "barks", "fox": "runs"}
     chosen = draw.choices(animals, k=150)
     path.write_text("".join(f"the {one} {verbs[one]} now .\n" for one in chosen), encoding="utf-8")
     return path
@@ -63,7 +63,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def gpt(story: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("gpt") / "run"
-    done = regard(arguments("gpt-tiny", story, out, "training.updates=60"))
+    done = regard(arguments("gpt-tiny", story, out, "training.updates=90"))
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
     assert "bits per character" in done.stderr
@@ -84,7 +84,7 @@ def test_it_writes_on_what_it_learned(gpt: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "the dog barks no\n"
     told = regard(["generate", str(gpt), "the ca", "--greedy", "--only-new", "--stop", " now"])
-    assert told.stdout == "t sleeps\n"
+    assert told.stdout == "t naps\n"
 
 
 def test_it_says_what_each_word_looked_at(gpt: Path) -> None:
@@ -106,17 +106,17 @@ def test_words_taken_out_are_found(bert: Path) -> None:
     (best, second), *_ = json.loads(done.stdout)["found"]
     assert best["word"] == "barks"
     assert best["probability"] > second["probability"]
-    shown = regard(["fill", str(bert), "[MASK] cat sleeps now"]).stdout.splitlines()
-    assert shown[0].split("\t")[1:] == ["the", "the cat sleeps now"]
+    shown = regard(["fill", str(bert), "[MASK] cat naps now"]).stdout.splitlines()
+    assert shown[0].split("\t")[1:] == ["the", "the cat naps now"]
     assert len(shown) == 5
 
 
 def test_sentences_become_vectors(bert: Path, tmp_path: Path) -> None:
     text = tmp_path / "two.txt"
-    text.write_text("the cat sleeps\nthe dog barks\n")
+    text.write_text("the cat naps\nthe dog barks\n")
     done = regard(["embed", str(bert), str(text)])
     rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [row["text"] for row in rows] == ["the cat sleeps", "the dog barks"]
+    assert [row["text"] for row in rows] == ["the cat naps", "the dog barks"]
     assert regard(["embed", str(bert), str(text), "--out", str(tmp_path / "v.npy")]).stdout == ""
     table = np.load(tmp_path / "v.npy")
     assert table.shape == (2, 32)

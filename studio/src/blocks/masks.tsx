@@ -37,16 +37,33 @@ export function Masks({ address, go, say, theme }: BlockProps): JSX.Element {
     );
     const shared = { rows: names, columns: names, span: 330, largest: 46 };
     return [
-      matrixFigure({ ...shared, title: say("mask"), values: mask.map((row) => row.map(Number)), number: (value) => (value ? "1" : "−∞") }).scene,
-      matrixFigure({ ...shared, title: say("weights"), values: scores.map((row, i) => softmax(row, mask[i])), number: percent }).scene,
+      matrixFigure({
+        ...shared,
+        title: say("mask"),
+        values: mask.map((row) => row.map(Number)),
+        number: String,
+      }).scene,
+      matrixFigure({
+        ...shared,
+        title: say("weights"),
+        values: scores.map((row, i) => softmax(row, mask[i])),
+        number: percent,
+      }).scene,
     ];
   }, [mask, scores, chosen.padding, n, say]);
   return (
     <Card title={say("masks")} lead={say("masksLead")}>
-      <p class="formula">α = softmax(e + m), &emsp; m(i, j) = 0 {"|"} −∞</p>
+      <p class="formula">
+        α = softmax(e), &emsp; e(i, j) = −∞ &ensp;{say("where")}&ensp; m(i, j) = 0
+      </p>
       <div class="tools">
         {(["causal", "padding", "window"] as const).map((name) => (
-          <Toggle key={name} text={`${say(name)}: ${say(`${name}Said`)}`} isOn={chosen[name]} set={(isOn) => choose({ ...chosen, [name]: isOn })} />
+          <Toggle
+            key={name}
+            text={`${say(name)}: ${say(`${name}Said`)}`}
+            isOn={chosen[name]}
+            set={(isOn) => choose({ ...chosen, [name]: isOn })}
+          />
         ))}
         <button type="button" onClick={() => go({ seed: address.seed + 1 })}>
           {say("another")}

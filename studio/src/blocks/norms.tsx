@@ -27,7 +27,15 @@ export function Norms({ say, theme }: BlockProps): JSX.Element {
   const rows = table.map((_, i) => ({ text: say("feature", { n: i }) }));
   const columns = (table[0] ?? []).map((_, j) => ({ text: say("example", { n: j }) }));
   const scenes = useMemo(() => {
-    const shared = { rows, columns, largest: 52, ramp: "signed" as const, low: -3, high: 3, number: said };
+    const shared = {
+      rows,
+      columns,
+      largest: 52,
+      ramp: "signed" as const,
+      low: -3,
+      high: 3,
+      number: said,
+    };
     const example = transposed(table)[0] ?? [];
     const layer = example.map((value) => Math.max(0, value - 2));
     const added = example.map((value, i) => value + (layer[i] ?? 0));
@@ -48,9 +56,7 @@ export function Norms({ say, theme }: BlockProps): JSX.Element {
     setTable(table.map((one, i) => one.map((old, j) => (i === row && j === column ? value : old))));
   return (
     <Card title={say("norms")} lead={say("normsLead")}>
-      <p class="formula">
-        norm(x) = (x − μ) / √(σ² + ε) &emsp; H(x) = F(x) + x
-      </p>
+      <p class="formula">norm(x) = (x − μ) / √(σ² + ε) &emsp; H(x) = F(x) + x</p>
       <div class="figures">
         <figure>
           <figcaption>{say("table")}</figcaption>
@@ -104,7 +110,12 @@ export function Norms({ say, theme }: BlockProps): JSX.Element {
           <p class="soft">{say("residualSaid")}</p>
         </figure>
       </div>
-      <Save scene={stacked([scenes.batch, scenes.layer, scenes.residual], say("norms"))} theme={theme} name="norms" say={say} />
+      <Save
+        scene={stacked([scenes.batch, scenes.layer, scenes.residual], say("norms"))}
+        theme={theme}
+        name="norms"
+        say={say}
+      />
     </Card>
   );
 }

@@ -20,10 +20,15 @@ export function Scores({ address, go, say, theme }: BlockProps): JSX.Element {
     const vector = (): number[] => Array.from({ length: WIDTH }, () => tenths(2 * draw()));
     const keys = Array.from({ length: N_KEYS }, vector);
     const query = vector();
-    const parameters = new Map(SCORES.map((name) => [name, drawnParameters(name, WIDTH, N_KEYS, draw)]));
+    const parameters = new Map(
+      SCORES.map((name) => [name, drawnParameters(name, WIDTH, N_KEYS, draw)]),
+    );
     // The perceptron is the additive score with W cut in two: given the same numbers, the same.
     const { weight = [], v = [] } = parameters.get("additive") ?? {};
-    const [weight_query, weight_key] = [weight.map((row) => row.slice(0, WIDTH)), weight.map((row) => row.slice(WIDTH))];
+    const [weight_query, weight_key] = [
+      weight.map((row) => row.slice(0, WIDTH)),
+      weight.map((row) => row.slice(WIDTH)),
+    ];
     parameters.set("perceptron", { weight_query, weight_key, v });
     return { keys, query, parameters };
   }, [address.seed]);
@@ -53,7 +58,12 @@ export function Scores({ address, go, say, theme }: BlockProps): JSX.Element {
             least={-2}
             most={2}
             by={0.1}
-            set={(one) => setChange({ seed: address.seed, query: query.map((old, k) => (k === i ? tenths(one) : old)) })}
+            set={(one) =>
+              setChange({
+                seed: address.seed,
+                query: query.map((old, k) => (k === i ? tenths(one) : old)),
+              })
+            }
           />
         ))}
         <button type="button" onClick={() => go({ seed: address.seed + 1 })}>

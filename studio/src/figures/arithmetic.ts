@@ -6,7 +6,6 @@ import type { Say } from "../words";
 import { sharesFigure } from "./bars";
 import { short, vectorsFigure } from "./vectors";
 
-const IN_LINE = 16;
 const MOST_VALUES = 5;
 
 /** A formula in large type, the result marked; both meet at one place, so no width is guessed. */
@@ -16,7 +15,12 @@ export function equationFigure(formula: string, result: string, title: string): 
     { kind: "text", x: middle, y: 22, text: formula, size, colour: "ink", anchor: "end" },
     { kind: "text", x: middle + 12, y: 22, text: result, size, colour: "mark", isBold: true },
   ];
-  return { width: Math.ceil(middle + 12 + 1.15 * textWidth(result, size)), height: 44, title, items };
+  return {
+    width: Math.ceil(middle + 12 + 1.15 * textWidth(result, size)),
+    height: 44,
+    title,
+    items,
+  };
 }
 
 export function signed(value: number, digits = 2): string {
@@ -26,21 +30,21 @@ export function signed(value: number, digits = 2): string {
 
 const whole = (value: number): string => (Number.isInteger(value) ? String(value) : signed(value));
 
-/** The figures of the steps, in order. */
-export function arithmeticFigures(found: Arithmetic, say: Say): Scene[] {
+/** The figures of the steps, in order; a line of a vector has `inLine` numbers. */
+export function arithmeticFigures(found: Arithmetic, say: Say, inLine: number): Scene[] {
   const vectors = vectorsFigure({
     title: say("step1"),
     rows: [
       { name: `q ${found.rowLabel}`, values: found.query },
       { name: `k ${found.columnLabel}`, values: found.key },
     ],
-    inLine: IN_LINE,
+    inLine,
   });
   const isProduct = found.products !== null && found.sum !== null;
   const products = vectorsFigure({
     title: say("step2"),
     rows: [{ name: "q × k", values: found.products ?? [] }],
-    inLine: IN_LINE,
+    inLine,
   });
   const sum = equationFigure("qᵀk = Σ qᵢkᵢ =", whole(found.sum ?? 0), say("step3"));
   const scaled = equationFigure(
@@ -48,7 +52,12 @@ export function arithmeticFigures(found: Arithmetic, say: Say): Scene[] {
     whole(found.score),
     say("step4"),
   );
-  return [vectors, ...(isProduct ? [products, sum, scaled] : []), rowFigure(found, say), sumFigure(found, say)];
+  return [
+    vectors,
+    ...(isProduct ? [products, sum, scaled] : []),
+    rowFigure(found, say),
+    sumFigure(found, say, inLine),
+  ];
 }
 
 function rowFigure(found: Arithmetic, say: Say): Scene {
@@ -63,7 +72,7 @@ function rowFigure(found: Arithmetic, say: Say): Scene {
   return sharesFigure(bars, say("step5"), 1, 260);
 }
 
-function sumFigure(found: Arithmetic, say: Say): Scene {
+function sumFigure(found: Arithmetic, say: Say, inLine: number): Scene {
   const strongest = found.weights
     .map((weight, j) => ({ weight, j }))
     .sort((a, b) => b.weight - a.weight)
@@ -77,7 +86,7 @@ function sumFigure(found: Arithmetic, say: Say): Scene {
   return vectorsFigure({
     title: say("step6"),
     rows: [...parts, { name: dots, values: found.context, isMarked: true }],
-    inLine: IN_LINE,
+    inLine,
     isShared: true,
   });
 }

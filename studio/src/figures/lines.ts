@@ -47,28 +47,73 @@ export function linesFigure(
   const strength = (i: number, j: number): number => average[i]?.[j] ?? 0;
   const isFree = focus.row === null && focus.column === null;
   const items: Item[] = [
-    { kind: "text", x: left - 10, y: 10, text: meanings[0], size: 11.5, colour: "soft", anchor: "end" },
+    {
+      kind: "text",
+      x: left - 10,
+      y: 10,
+      text: meanings[0],
+      size: 11.5,
+      colour: "soft",
+      anchor: "end",
+    },
     { kind: "text", x: right + 10, y: 10, text: meanings[1], size: 11.5, colour: "soft" },
   ];
   table.rows.forEach((label, i) => {
     const weight = focus.column === null ? (i === focus.row ? 1 : 0) : strength(i, focus.column);
     if (focus.column !== null && weight >= LEAST) {
       const width = textWidth(label.text, BODY) + 10;
-      items.push({ kind: "rectangle", x: left - 5 - width, y: rowAt(i) - 11, width, height: 22, fill: "look", opacity: weight / 2, radius: 5 });
+      items.push({
+        kind: "rectangle",
+        x: left - 5 - width,
+        y: rowAt(i) - 11,
+        width,
+        height: 22,
+        fill: "look",
+        opacity: weight / 2,
+        radius: 5,
+      });
     }
     const isLoud = isFree || weight >= 0.1;
     const colour = !isLoud ? "soft" : label.is_special ? "soft" : "ink";
-    items.push({ kind: "text", x: left - 10, y: rowAt(i), text: label.text, size: BODY, colour, anchor: "end", isBold: i === focus.row, row: i });
+    items.push({
+      kind: "text",
+      x: left - 10,
+      y: rowAt(i),
+      text: label.text,
+      size: BODY,
+      colour,
+      anchor: "end",
+      isBold: i === focus.row,
+      row: i,
+    });
   });
   table.columns.forEach((label, j) => {
     const weight = focus.row === null ? (j === focus.column ? 1 : 0) : strength(focus.row, j);
     if (focus.row !== null && weight >= LEAST) {
       const width = textWidth(label.text, BODY) + 10;
-      items.push({ kind: "rectangle", x: right + 5, y: columnAt(j) - 11, width, height: 22, fill: "look", opacity: weight / 2, radius: 5 });
+      items.push({
+        kind: "rectangle",
+        x: right + 5,
+        y: columnAt(j) - 11,
+        width,
+        height: 22,
+        fill: "look",
+        opacity: weight / 2,
+        radius: 5,
+      });
     }
     const isLoud = isFree || weight >= 0.1;
     const colour = !isLoud ? "soft" : label.is_special ? "soft" : "ink";
-    items.push({ kind: "text", x: right + 10, y: columnAt(j), text: label.text, size: BODY, colour, isBold: j === focus.column, column: j });
+    items.push({
+      kind: "text",
+      x: right + 10,
+      y: columnAt(j),
+      text: label.text,
+      size: BODY,
+      colour,
+      isBold: j === focus.column,
+      column: j,
+    });
   });
   items.push(...links(table, focus, left, right, rowAt, columnAt));
   const scene = {

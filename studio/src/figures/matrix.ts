@@ -61,9 +61,7 @@ export function matrixFigure(wish: MatrixWish): Squares {
   const turns = columns.some((column, j) => !column.is_special && isTurned(j));
   const tall = Math.max(
     0,
-    ...columnTexts.map((text, j) =>
-      isTurned(j) || turns ? textWidth(text, size) * SLANT : 0,
-    ),
+    ...columnTexts.map((text, j) => (isTurned(j) || turns ? textWidth(text, size) * SLANT : 0)),
   );
   const heading = wish.columnMeaning ? 22 : 0;
   const top = Math.ceil(heading + Math.max(size + 12, tall > 0 ? tall + size : 0));
@@ -74,14 +72,21 @@ export function matrixFigure(wish: MatrixWish): Squares {
     ) + 16,
   );
   const [width, height] = [cell * columns.length, cell * rows.length];
-  const items: Item[] = [
-    { kind: "heat", x: left, y: top, width, height, values, low, high, ramp },
-  ];
+  const items: Item[] = [{ kind: "heat", x: left, y: top, width, height, values, low, high, ramp }];
   const soft = (name: Named): "soft" | "ink" => (name.is_special ? "soft" : "ink");
   rows.forEach((row, i) => {
     if (i % every) return;
     const y = top + (i + 0.5) * cell;
-    items.push({ kind: "text", x: left - 9, y, text: rowTexts[i] ?? "", size, colour: soft(row), anchor: "end", row: i });
+    items.push({
+      kind: "text",
+      x: left - 9,
+      y,
+      text: rowTexts[i] ?? "",
+      size,
+      colour: soft(row),
+      anchor: "end",
+      row: i,
+    });
   });
   let overhang = 0;
   columns.forEach((column, j) => {
@@ -91,8 +96,26 @@ export function matrixFigure(wish: MatrixWish): Squares {
     const lies = isTurned(j) || (turns && !isWide(text));
     items.push(
       lies
-        ? { kind: "text", x: x + 3, y: top - 9, text, size, colour: soft(column), turned: -55, column: j }
-        : { kind: "text", x, y: top - size, text, size, colour: soft(column), anchor: "middle", column: j },
+        ? {
+            kind: "text",
+            x: x + 3,
+            y: top - 9,
+            text,
+            size,
+            colour: soft(column),
+            turned: -55,
+            column: j,
+          }
+        : {
+            kind: "text",
+            x,
+            y: top - size,
+            text,
+            size,
+            colour: soft(column),
+            anchor: "middle",
+            column: j,
+          },
     );
     if (lies) overhang = Math.max(overhang, x + 3 + 0.58 * textWidth(text, size) - left - width);
   });
@@ -102,10 +125,25 @@ export function matrixFigure(wish: MatrixWish): Squares {
   items.push(...lines(rows.length, columns.length, left, top, cell));
   if (wish.marksLargest) items.push(...largest(values, left, top, cell));
   if (wish.rowMeaning) {
-    items.push({ kind: "text", x: left - 9, y: top - size, text: wish.rowMeaning, size: 11.5, colour: "soft", anchor: "end" });
+    items.push({
+      kind: "text",
+      x: left - 9,
+      y: top - size,
+      text: wish.rowMeaning,
+      size: 11.5,
+      colour: "soft",
+      anchor: "end",
+    });
   }
   if (wish.columnMeaning) {
-    items.push({ kind: "text", x: left, y: 8, text: wish.columnMeaning, size: 11.5, colour: "soft" });
+    items.push({
+      kind: "text",
+      x: left,
+      y: 8,
+      text: wish.columnMeaning,
+      size: 11.5,
+      colour: "soft",
+    });
   }
   const scene = {
     width: Math.ceil(left + width + Math.max(overhang, 2) + 2),

@@ -25,7 +25,13 @@ export interface VectorsWish {
 }
 
 /** Rows below each other, their numbers in columns; after `inLine` numbers they go on below. */
-export function vectorsFigure({ title, rows, inLine, cell = 44, isShared = false }: VectorsWish): Scene {
+export function vectorsFigure({
+  title,
+  rows,
+  inLine,
+  cell = 44,
+  isShared = false,
+}: VectorsWish): Scene {
   const size = Math.min(13, 0.3 * cell);
   const height = 26;
   const length = Math.max(1, ...rows.map((row) => row.values.length));
@@ -39,16 +45,49 @@ export function vectorsFigure({ title, rows, inLine, cell = 44, isShared = false
       const part = row.values.slice(from, from + inLine);
       const most = isShared ? common : furthest(row.values);
       if (from === 0) {
-        items.push({ kind: "text", x: left - 10, y: y + height / 2, text: row.name, size: 14, colour: row.isMarked ? "mark" : "ink", anchor: "end", isBold: row.isMarked ?? false });
+        items.push({
+          kind: "text",
+          x: left - 10,
+          y: y + height / 2,
+          text: row.name,
+          size: 14,
+          colour: row.isMarked ? "mark" : "ink",
+          anchor: "end",
+          isBold: row.isMarked ?? false,
+        });
       }
       // Half the ramp is enough: numbers stay readable on it.
-      items.push({ kind: "heat", x: left, y, width: part.length * cell, height: height - 2, values: [part], low: -1.6 * most, high: 1.6 * most, ramp: "signed" });
+      items.push({
+        kind: "heat",
+        x: left,
+        y,
+        width: part.length * cell,
+        height: height - 2,
+        values: [part],
+        low: -1.6 * most,
+        high: 1.6 * most,
+        ramp: "signed",
+      });
       part.forEach((value, i) => {
-        items.push({ kind: "text", x: left + (i + 0.5) * cell, y: y + height / 2 - 1, text: short(value), size, colour: "ink", anchor: "middle", over: { ramp: "signed", shade: shade(value, -1.6 * most, 1.6 * most) } });
+        items.push({
+          kind: "text",
+          x: left + (i + 0.5) * cell,
+          y: y + height / 2 - 1,
+          text: short(value),
+          size,
+          colour: "ink",
+          anchor: "middle",
+          over: { ramp: "signed", shade: shade(value, -1.6 * most, 1.6 * most) },
+        });
       });
       y += height;
     }
     if (from + inLine < length) y += 12;
   }
-  return { width: Math.ceil(left + Math.min(length, inLine) * cell + 2), height: Math.max(1, y), title, items };
+  return {
+    width: Math.ceil(left + Math.min(length, inLine) * cell + 2),
+    height: Math.max(1, y),
+    title,
+    items,
+  };
 }

@@ -52,7 +52,10 @@ export function score(
     case "perceptron": {
       const asked = times(weight_query, query);
       return keys.map((key) =>
-        dot(v, times(weight_key, key).map((value, i) => Math.tanh(value + (asked[i] ?? 0)))),
+        dot(
+          v,
+          times(weight_key, key).map((value, i) => Math.tanh(value + (asked[i] ?? 0))),
+        ),
       );
     }
     case "content":
@@ -63,7 +66,11 @@ export function score(
 }
 
 /** Which matrices a score has, and their sizes. */
-export function shapes(name: ScoreName, width: number, nKeys: number): Record<string, [number, number]> {
+export function shapes(
+  name: ScoreName,
+  width: number,
+  nKeys: number,
+): Record<string, [number, number]> {
   switch (name) {
     case "additive":
       return { weight: [width, 2 * width], v: [1, width] };

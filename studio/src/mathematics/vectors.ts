@@ -5,7 +5,8 @@ export type Rows = readonly Vector[];
 
 export const total = (values: Vector): number => values.reduce((sum, value) => sum + value, 0);
 
-export const products = (a: Vector, b: Vector): number[] => a.map((value, i) => value * (b[i] ?? 0));
+export const products = (a: Vector, b: Vector): number[] =>
+  a.map((value, i) => value * (b[i] ?? 0));
 
 export const dot = (a: Vector, b: Vector): number => total(products(a, b));
 

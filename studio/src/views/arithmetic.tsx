@@ -32,7 +32,8 @@ function chosenCell({ address, shown }: Stage): Chosen | null {
   if (kind === undefined) return null;
   const layer = siteOf(trace, kind, address.layer ?? -1)?.layer ?? defaultLayer(trace, kind);
   const weights = siteOf(trace, kind, layer)?.weights ?? [];
-  const within = (value: number | null, count: number): number => Math.min(value ?? 0, Math.max(0, count - 1));
+  const within = (value: number | null, count: number): number =>
+    Math.min(value ?? 0, Math.max(0, count - 1));
   const head = within(address.head, weights.length);
   const row = within(address.row ?? 1, weights[head]?.length ?? 1);
   const strongest = weights[head]?.[row] ?? [];
@@ -40,7 +41,11 @@ function chosenCell({ address, shown }: Stage): Chosen | null {
   return { kind, layer, head, row, column: within(column, strongest.length) };
 }
 
-function useArithmetic(stage: Stage, cell: Chosen | null, table: Table | null): Arithmetic | string | null {
+function useArithmetic(
+  stage: Stage,
+  cell: Chosen | null,
+  table: Table | null,
+): Arithmetic | string | null {
   const { shown, say } = stage;
   const [served, setServed] = useState<Arithmetic | string | null>(null);
   const key = cell === null ? "" : JSON.stringify([shown.sight, cell]);
@@ -51,14 +56,19 @@ function useArithmetic(stage: Stage, cell: Chosen | null, table: Table | null): 
     const breaking = new AbortController();
     const { kind, ...rest } = cell;
     arithmeticOf(shown.sight, { site: kind, ...rest }, breaking.signal)
-      .then((found) => setServed({ ...found, rowLabel, labels, columnLabel: labels[cell.column] ?? "" }))
+      .then((found) =>
+        setServed({ ...found, rowLabel, labels, columnLabel: labels[cell.column] ?? "" }),
+      )
       .catch((error: unknown) => {
-        if (!breaking.signal.aborted) setServed(error instanceof Error ? error.message : String(error));
+        if (!breaking.signal.aborted)
+          setServed(error instanceof Error ? error.message : String(error));
       });
     return () => breaking.abort();
   }, [key]);
   const recorded = useMemo(() => {
-    const vectors = shown.canned?.sites.find((one) => one.kind === cell?.kind && one.layer === cell.layer);
+    const vectors = shown.canned?.sites.find(
+      (one) => one.kind === cell?.kind && one.layer === cell.layer,
+    );
     if (!vectors || cell === null) return null;
     const { head, row, column, kind } = cell;
     const keys = vectors.keys[head] ?? [];
@@ -88,18 +98,28 @@ export function ArithmeticView(stage: Stage): JSX.Element {
   const real = useArithmetic(stage, cell, table);
   const [at, setAt] = useState<readonly [number, number]>([0, 0]);
   const found = address.isLecture ? lecture(...at) : real;
+  // Large type and small screens have room for fewer numbers beside each other.
+  const inLine = address.isLarge || innerWidth < 700 ? 8 : 16;
   const figures = useMemo(
-    () => (found === null || typeof found === "string" ? [] : arithmeticFigures(found, say)),
-    [address.isLecture ? JSON.stringify(at) : found, address.isLecture, say],
+    () =>
+      found === null || typeof found === "string" ? [] : arithmeticFigures(found, say, inLine),
+    [address.isLecture ? JSON.stringify(at) : found, address.isLecture, say, inLine],
   );
   const nSteps = figures.length;
   const step = Math.min(address.step, Math.max(1, nSteps));
   useKeys(nSteps, step, (one) => go({ step: one }));
   const shownTable: Pick<Table, "rows" | "columns"> | null = address.isLecture
-    ? { rows: WORDS.map((text, i) => ({ text, places: [i], is_special: false })), columns: WORDS.map((text, i) => ({ text, places: [i], is_special: false })) }
+    ? {
+        rows: WORDS.map((text, i) => ({ text, places: [i], is_special: false })),
+        columns: WORDS.map((text, i) => ({ text, places: [i], is_special: false })),
+      }
     : table;
-  const values = address.isLecture ? [lecture(0, 0).weights, lecture(1, 0).weights] : mean(table?.weights ?? []);
-  const chosen = address.isLecture ? { row: at[0], column: at[1] } : { row: cell?.row ?? null, column: cell?.column ?? null };
+  const values = address.isLecture
+    ? [lecture(0, 0).weights, lecture(1, 0).weights]
+    : mean(table?.weights ?? []);
+  const chosen = address.isLecture
+    ? { row: at[0], column: at[1] }
+    : { row: cell?.row ?? null, column: cell?.column ?? null };
   const squares = useMemo(
     () =>
       matrixFigure({
@@ -117,9 +137,10 @@ export function ArithmeticView(stage: Stage): JSX.Element {
     if (address.isLecture) setAt([row, column]);
     else go({ row, column, ...(cell ? { layer: cell.layer, head: cell.head } : {}) });
   };
-  const where = cell && !address.isLecture
-    ? say("headOf", { site: say(`${cell.kind}Long`), layer: cell.layer, head: cell.head })
-    : say("lectureLead");
+  const where =
+    cell && !address.isLecture
+      ? say("headOf", { site: say(`${cell.kind}Long`), layer: cell.layer, head: cell.head })
+      : say("lectureLead");
   return (
     <>
       <div class="intro">
@@ -128,16 +149,27 @@ export function ArithmeticView(stage: Stage): JSX.Element {
           <Choice
             label={say("arithmetic")}
             isLabelHidden
-            options={[["cell", say("thisCell")], ["lecture", say("preset")]]}
+            options={[
+              ["cell", say("thisCell")],
+              ["lecture", say("preset")],
+            ]}
             chosen={address.isLecture ? "lecture" : "cell"}
             choose={(one) => go({ isLecture: one === "lecture" })}
           />
           <div class="stepping">
-            <button type="button" onClick={() => go({ step: Math.max(1, step - 1) })} disabled={step <= 1}>
+            <button
+              type="button"
+              onClick={() => go({ step: Math.max(1, step - 1) })}
+              disabled={step <= 1}
+            >
               ← {say("previous")}
             </button>
             <span class="soft number">{say("ofSteps", { n: step, total: nSteps })}</span>
-            <button type="button" onClick={() => go({ step: Math.min(nSteps, step + 1) })} disabled={step >= nSteps}>
+            <button
+              type="button"
+              onClick={() => go({ step: Math.min(nSteps, step + 1) })}
+              disabled={step >= nSteps}
+            >
               {say("next")} →
             </button>
           </div>
@@ -187,7 +219,13 @@ function useKeys(nSteps: number, step: number, set: (step: number) => void): voi
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       const element = event.target instanceof Element ? event.target : null;
-      if (element?.closest("svg, canvas, input, textarea, select") || event.ctrlKey || event.altKey || event.metaKey) return;
+      if (
+        element?.closest("svg, canvas, input, textarea, select") ||
+        event.ctrlKey ||
+        event.altKey ||
+        event.metaKey
+      )
+        return;
       const forward = event.key === "ArrowRight" || event.key === "PageDown";
       const back = event.key === "ArrowLeft" || event.key === "PageUp";
       if (!forward && !back) return;
@@ -209,7 +247,13 @@ function Steps({ found, figures, step, say, theme }: StepsProps): JSX.Element {
   const d = found.query.length;
   const said = [
     say("step1Said", { row: found.rowLabel, column: found.columnLabel }),
-    ...(found.products === null ? [] : [say("step2Said"), say("step3Said"), say("step4Said", { d, root: String(Math.round(1000 * Math.sqrt(d)) / 1000) })]),
+    ...(found.products === null
+      ? []
+      : [
+          say("step2Said"),
+          say("step3Said"),
+          say("step4Said", { d, root: String(Math.round(1000 * Math.sqrt(d)) / 1000) }),
+        ]),
     say("step5Said"),
     say("step6Said", { row: found.rowLabel }),
   ];
@@ -228,7 +272,9 @@ function Steps({ found, figures, step, say, theme }: StepsProps): JSX.Element {
           </Scrolling>
         </li>
       ))}
-      {found.products === null && <li class="notice">{say("otherScore", { formula: found.formula })}</li>}
+      {found.products === null && (
+        <li class="notice">{say("otherScore", { formula: found.formula })}</li>
+      )}
     </ol>
   );
 }

@@ -27,13 +27,21 @@ interface Ends {
 }
 
 /** Which row and column of the table a word is. */
-function found(pointed: Pointed | null, kind: Kind, reading: Reading, rows: readonly Label[], columns: readonly Label[]): Ends {
+function found(
+  pointed: Pointed | null,
+  kind: Kind,
+  reading: Reading,
+  rows: readonly Label[],
+  columns: readonly Label[],
+): Ends {
   const place = pointed?.places[0] ?? null;
   if (pointed === null || place === null) return { row: null, column: null };
   const isColumn = pointed.end === "column";
   if (pointed.side === "source") {
     if (kind === "encoder") {
-      return isColumn ? { row: null, column: labelAt(columns, place) } : { row: labelAt(rows, place), column: null };
+      return isColumn
+        ? { row: null, column: labelAt(columns, place) }
+        : { row: labelAt(rows, place), column: null };
     }
     return { row: null, column: kind === "cross" ? labelAt(columns, place) : null };
   }
@@ -86,9 +94,16 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
       }),
     [values, table, rowMeaning, title, below, kind, say],
   );
-  const selected = { row: labelAt(table.rows, address.row), column: labelAt(table.columns, address.column) };
+  const selected = {
+    row: labelAt(table.rows, address.row),
+    column: labelAt(table.columns, address.column),
+  };
   const drawn = useMemo(
-    () => linesFigure(table, title + say("comma") + below, [rowMeaning, say("looksAt")], { row: ends.row, column: ends.column }),
+    () =>
+      linesFigure(table, title + say("comma") + below, [rowMeaning, say("looksAt")], {
+        row: ends.row,
+        column: ends.column,
+      }),
     [table, title, below, rowMeaning, ends.row, ends.column, say],
   );
   const weightsOf = (h: number): readonly (readonly number[])[] => site.weights[h] ?? [];
@@ -99,12 +114,24 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
     const shares = table.weights.map((one) => one[row]?.[column] ?? 0);
     const chosen = head ?? table.heads[shares.indexOf(Math.max(...shares))] ?? 0;
     const [i, j] = strongest(weightsOf(chosen), rowLabel, columnLabel);
-    go({ view: "arithmetic", isLecture: false, site: kind, layer, head: chosen, row: i, column: j });
+    go({
+      view: "arithmetic",
+      isLecture: false,
+      site: kind,
+      layer,
+      head: chosen,
+      row: i,
+      column: j,
+    });
   };
   const select = (row: number, column: number): void =>
-    go({ row: table.rows[row]?.places[0] ?? null, column: table.columns[column]?.places[0] ?? null });
+    go({
+      row: table.rows[row]?.places[0] ?? null,
+      column: table.columns[column]?.places[0] ?? null,
+    });
   const hover = (end: "row" | "column", index: number | null): void => {
-    const label = index === null ? undefined : end === "row" ? table.rows[index] : table.columns[index];
+    const label =
+      index === null ? undefined : end === "row" ? table.rows[index] : table.columns[index];
     point(label === undefined ? null : wordOf(end, label, kind, reading));
   };
   return (
@@ -116,7 +143,10 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
         <Choice
           label={say("form")}
           isLabelHidden
-          options={[["matrix", say("matrix")], ["lines", say("lines")]]}
+          options={[
+            ["matrix", say("matrix")],
+            ["lines", say("lines")],
+          ]}
           chosen={address.form}
           choose={(form) => go({ form })}
         />
@@ -124,11 +154,18 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
     >
       <div class="tools">
         <Toggle text={say("merge")} isOn={address.merges} set={(merges) => go({ merges })} />
-        <Toggle text={say("hide")} isOn={address.hidesSpecial} set={(hidesSpecial) => go({ hidesSpecial })} />
+        <Toggle
+          text={say("hide")}
+          isOn={address.hidesSpecial}
+          set={(hidesSpecial) => go({ hidesSpecial })}
+        />
         {kind !== "encoder" && (
           <Choice
             label={say("rows")}
-            options={[["predicting", say("predicting")], ["reading", say("reading")]]}
+            options={[
+              ["predicting", say("predicting")],
+              ["reading", say("reading")],
+            ]}
             chosen={reading}
             choose={(one) => go({ reading: one })}
           />
@@ -136,12 +173,29 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
       </div>
       <Scrolling>
         {address.form === "matrix" ? (
-          <MatrixPicture squares={squares} values={values} table={table} theme={theme} say={say} ends={ends} selected={selected} hover={hover} select={select} open={open} />
+          <MatrixPicture
+            squares={squares}
+            values={values}
+            table={table}
+            theme={theme}
+            say={say}
+            ends={ends}
+            selected={selected}
+            hover={hover}
+            select={select}
+            open={open}
+          />
         ) : (
           <LinesPicture drawn={drawn} table={table} theme={theme} hover={hover} />
         )}
       </Scrolling>
-      <Save scene={address.form === "matrix" ? squares.scene : drawn.scene} theme={theme} name={`${kind}-${layer}`} say={say} trace={trace} />
+      <Save
+        scene={address.form === "matrix" ? squares.scene : drawn.scene}
+        theme={theme}
+        name={`${kind}-${layer}`}
+        say={say}
+        trace={trace}
+      />
     </Card>
   );
 }

@@ -33,22 +33,44 @@ export function LookView(
       ? address.layer
       : defaultLayer(trace, kind);
   const site = siteOf(trace, kind, layer);
-  const head = address.head !== null && site && address.head < site.weights.length ? address.head : null;
+  const head =
+    address.head !== null && site && address.head < site.weights.length ? address.head : null;
   const reading = kind === "encoder" ? usualReading(kind) : (address.reading ?? usualReading(kind));
   return (
     <>
       <Asking {...stage} />
       <Card name="sentences">
-        <Sentence title={say("source")} trace={trace} side="source" pointed={pointed} point={point} merges={address.merges} partial={null} />
-        <Sentence title={say("output")} trace={trace} side="target" pointed={pointed} point={point} merges={address.merges} partial={stage.partial} />
+        <Sentence
+          title={say("source")}
+          trace={trace}
+          side="source"
+          pointed={pointed}
+          point={point}
+          merges={address.merges}
+          partial={null}
+        />
+        <Sentence
+          title={say("output")}
+          trace={trace}
+          side="target"
+          pointed={pointed}
+          point={point}
+          merges={address.merges}
+          partial={stage.partial}
+        />
         <p class="soft numbers">
-          {say("total", { value: logProbability(trace).toFixed(2).replace("-", "−"), n: trace.steps.length })}
+          {say("total", {
+            value: logProbability(trace).toFixed(2).replace("-", "−"),
+            n: trace.steps.length,
+          })}
           {" · "}
           {shown.file !== null
             ? say("fromFile", { name: shown.file })
             : shown.canned !== null
               ? say("recorded")
-              : say("fromModel", { name: shown.sight?.model ?? stage.models[0]?.name ?? trace.provenance.model })}
+              : say("fromModel", {
+                  name: shown.sight?.model ?? stage.models[0]?.name ?? trace.provenance.model,
+                })}
         </p>
       </Card>
       {site === undefined ? (
@@ -62,7 +84,9 @@ export function LookView(
                 isLabelHidden
                 options={kinds.map((one) => [one, say(one)] as const)}
                 chosen={kind}
-                choose={(one) => go({ site: one, layer: null, head: null, row: null, column: null })}
+                choose={(one) =>
+                  go({ site: one, layer: null, head: null, row: null, column: null })
+                }
               />
               <HeadsGrid
                 trace={trace}
@@ -79,7 +103,14 @@ export function LookView(
             <Beam {...stage} />
             <Sureness {...stage} pointed={pointed} />
           </div>
-          <Focus stage={stage} site={site} head={head} reading={reading} pointed={pointed} point={point} />
+          <Focus
+            stage={stage}
+            site={site}
+            head={head}
+            reading={reading}
+            pointed={pointed}
+            point={point}
+          />
         </div>
       )}
     </>
@@ -96,7 +127,15 @@ interface SentenceProps {
   partial: string | null;
 }
 
-function Sentence({ title, trace, side, pointed, point, merges, partial }: SentenceProps): JSX.Element {
+function Sentence({
+  title,
+  trace,
+  side,
+  pointed,
+  point,
+  merges,
+  partial,
+}: SentenceProps): JSX.Element {
   const sentence = trace[side];
   const found = useMemo(() => labels(sentence, sentence.tokens, merges), [sentence, merges]);
   const isPointed = (label: Label): boolean =>
@@ -127,15 +166,24 @@ function Sentence({ title, trace, side, pointed, point, merges, partial }: Sente
 
 function Beam({ address, go, say, shown }: Stage): JSX.Element | null {
   if (shown.hypotheses.length === 0) return null;
-  const chosen = address.target ?? shown.hypotheses[0]?.text;
+  const isChosen = (text: string, i: number): boolean =>
+    address.target === null
+      ? i === 0
+      : shown.hypotheses.findIndex((one) => one.text === address.target) === i && text !== "";
   const canChoose = shown.sight !== null;
   return (
     <Card name="beam" title={say("beam")} {...(canChoose ? { lead: say("beamLead") } : {})}>
       <ol>
         {shown.hypotheses.map((one, i) => (
-          <li key={one.text} class={one.text === chosen ? "chosen" : ""}>
-            {canChoose ? (
-              <button type="button" class="plain" onClick={() => go({ target: i === 0 ? null : one.text, row: null, column: null })}>
+          <li key={i} class={isChosen(one.text, i) ? "chosen" : ""}>
+            {one.text === "" ? (
+              <span class="soft">{say("empty")}</span>
+            ) : canChoose ? (
+              <button
+                type="button"
+                class="plain"
+                onClick={() => go({ target: i === 0 ? null : one.text, row: null, column: null })}
+              >
                 {one.text}
               </button>
             ) : (
@@ -149,7 +197,13 @@ function Beam({ address, go, say, shown }: Stage): JSX.Element | null {
   );
 }
 
-function Sureness({ address, say, shown, theme, pointed }: Stage & { pointed: Pointed | null }): JSX.Element {
+function Sureness({
+  address,
+  say,
+  shown,
+  theme,
+  pointed,
+}: Stage & { pointed: Pointed | null }): JSX.Element {
   const { trace } = shown;
   const found = useMemo(() => labels(trace.target, trace.target.tokens, false), [trace]);
   const selected = address.site === "encoder" ? null : labelAt(found, address.row);
@@ -171,7 +225,11 @@ function Sureness({ address, say, shown, theme, pointed }: Stage & { pointed: Po
     [step, written, say],
   );
   return (
-    <Card name="sureness" title={say("step")} lead={say("stepLead", { token: found[at]?.text ?? "" })}>
+    <Card
+      name="sureness"
+      title={say("step")}
+      lead={say("stepLead", { token: found[at]?.text ?? "" })}
+    >
       <Picture scene={scene} theme={theme} />
     </Card>
   );

@@ -22,7 +22,8 @@ function useAblation({ address, shown }: Stage): Ablation | string | null {
     ablationOf(shown.sight, address.off, breaking.signal)
       .then(setServed)
       .catch((error: unknown) => {
-        if (!breaking.signal.aborted) setServed(error instanceof Error ? error.message : String(error));
+        if (!breaking.signal.aborted)
+          setServed(error instanceof Error ? error.message : String(error));
       });
     return () => breaking.abort();
   }, [key]);
@@ -45,15 +46,27 @@ export function SwitchboardView(stage: Stage): JSX.Element {
     <>
       <div class="intro">
         <p>{say("switchLead")}</p>
-        {isCanned && <p class="notice">{say("cannedSwitch")} <code>regard serve MODEL</code></p>}
-        {isFixed && <p class="notice">{say("fileSwitch")} <code>regard serve MODEL</code></p>}
+        {isCanned && (
+          <p class="notice">
+            {say("cannedSwitch")} <code>regard serve MODEL</code>
+          </p>
+        )}
+        {isFixed && (
+          <p class="notice">
+            {say("fileSwitch")} <code>regard serve MODEL</code>
+          </p>
+        )}
       </div>
       <div class="switching">
         <Card
           name="board"
           title={trace.source.text}
           tools={
-            <button type="button" onClick={() => go({ off: [] })} disabled={address.off.length === 0}>
+            <button
+              type="button"
+              onClick={() => go({ off: [] })}
+              disabled={address.off.length === 0}
+            >
               {say("allOn")}
             </button>
           }
@@ -95,7 +108,13 @@ export function SwitchboardView(stage: Stage): JSX.Element {
   );
 }
 
-function Outcome({ address, say, theme, shown, found }: Stage & { found: Ablation | string | null }): JSX.Element {
+function Outcome({
+  address,
+  say,
+  theme,
+  shown,
+  found,
+}: Stage & { found: Ablation | string | null }): JSX.Element {
   const isFound = found !== null && typeof found !== "string";
   const scene = useMemo(
     () =>
@@ -128,7 +147,9 @@ function Outcome({ address, say, theme, shown, found }: Stage & { found: Ablatio
                 <p class={found.has_changed ? "changed" : ""}>{found.after}</p>
                 <p class="soft">{say(found.has_changed ? "changed" : "same")}</p>
                 <p class="change">
-                  {say("change", { value: `${found.change > 0 ? "+" : ""}${signed(found.change, 3)}` })}
+                  {say("change", {
+                    value: `${found.change > 0 ? "+" : ""}${signed(found.change, 3)}`,
+                  })}
                 </p>
               </>
             )}

@@ -27,6 +27,12 @@ def test_a_vocabulary_of_each_kind_reads_well(kind: str, is_joint: bool, sides: 
     assert dict(_what(facts))["vocabulary"] == READS[kind] + sides
 
 
+def test_a_model_of_one_text_has_one_side() -> None:
+    facts: dict[str, Any] = gather(load(MODEL), []) | {"task": "language"}
+    facts["vocabulary"] = {"kind": "words", "source": 16, "target": 16, "is_joint": True}
+    assert dict(_what(facts))["vocabulary"] == READS["words"]
+
+
 def test_a_curve_goes_from_its_highest_to_its_lowest() -> None:
     assert sparkline([8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0]) == "█▇▆▅▄▃▂▁"
     assert sparkline([0.5, 2.5]) == "▁█"

@@ -156,7 +156,7 @@ def test_several_mistakes_are_counted() -> None:
         "model.n_layers = 0 is not possible: give a whole number of at least 1 (and 2 more)"
     )
     sentence = refusal("transformer-tiny", "model.zz=0", "training.zz=1")
-    assert sentence.endswith("max_length (and 1 more)")
+    assert sentence.endswith("has_output_bias (and 1 more)")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from regard.translation.ablating import ablate
 from regard.translation.tracing import trace
 from tests.unit.serving.conftest import Live
 
-SOURCES = ["ein Hund sieht eine Katze", "im Haus .", ""]
+SOURCES = ["ein Hund sieht", "im", ""]
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +42,9 @@ def test_info(client: httpx.Client) -> None:
 def test_translations_are_those_of_the_library(
     client: httpx.Client, translator: Translator
 ) -> None:
-    options = {"beam": 4, "alpha": 0.5, "n_best": 2}
+    options = {"beam": 2, "alpha": 0.5, "n_best": 2}
     said = client.post("/translate", json={"text": SOURCES, "alignments": True, **options}).json()
-    found = list(translator.translate(SOURCES, Search(width=4, alpha=0.5, n_best=2)))
+    found = list(translator.translate(SOURCES, Search(width=2, alpha=0.5, n_best=2)))
     assert said["model"] == "de-en"
     for one, expected in zip(said["translations"], found, strict=True):
         assert [h["text"] for h in one["hypotheses"]] == [e.text for e in expected]
@@ -57,7 +57,7 @@ def test_translations_are_those_of_the_library(
     assert aligned["matrix"][0] == pytest.approx(expected_alignment.matrix[0], abs=1e-6)
 
 
-@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("beam", [1, 2])
 def test_a_stream_tells_tokens_as_they_come(client: httpx.Client, beam: int) -> None:
     body = {"text": SOURCES[:2], "beam": beam}
     answer = client.post("/translate/stream", json=body)
@@ -106,15 +106,15 @@ def test_a_given_target_is_read(client: httpx.Client) -> None:
 
 
 def test_the_arithmetic_of_a_cell(client: httpx.Client, translator: Translator) -> None:
-    cell = {"site": "cross", "layer": 2, "head": 1, "row": 1, "column": 3}
+    cell = {"site": "cross", "layer": 2, "head": 1, "row": 1, "column": 2}
     said = client.post(
         "/arithmetic", json={"source": SOURCES[0], "target": "im Haus .", **cell}
     ).json()
     expected = trace(translator, SOURCES[0], "im Haus .").site("cross", 2).weights[1, 1]
     assert said["weights"] == pytest.approx(expected.tolist(), abs=1e-6)
     assert said["score"] == pytest.approx(said["sum"] / said["divisor"], abs=1e-5)
-    assert (said["row_token"], said["column_token"]) == ("im", "eine")
-    assert said["column_tokens"] == ["ein", "Hund", "sieht", "eine", "Katze", "</s>"]
+    assert (said["row_token"], said["column_token"]) == ("im", "sieht")
+    assert said["column_tokens"] == ["ein", "Hund", "sieht", "</s>"]
 
 
 def test_heads(client: httpx.Client) -> None:
