@@ -1,6 +1,6 @@
 // Where one weight comes from, step by step, with the real numbers of the head.
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { arithmeticOf } from "../api";
 import { Card, Choice, Scrolling } from "../controls";
 import { arithmeticFigures } from "../figures/arithmetic";
@@ -245,6 +245,14 @@ type StepsProps = Pick<Stage, "say" | "theme"> & {
 
 function Steps({ found, figures, step, say, theme }: StepsProps): JSX.Element {
   const d = found.query.length;
+  const before = useRef(step);
+  useEffect(() => {
+    if (before.current === step) return;
+    before.current = step;
+    const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const card = document.querySelector(".cards > .current");
+    card?.scrollIntoView({ block: "nearest", behavior: isCalm ? "auto" : "smooth" });
+  }, [step]);
   const said = [
     say("step1Said", { row: found.rowLabel, column: found.columnLabel }),
     ...(found.products === null

@@ -98,13 +98,13 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
     row: labelAt(table.rows, address.row),
     column: labelAt(table.columns, address.column),
   };
+  const isLines = address.form === "lines";
   const drawn = useMemo(
     () =>
-      linesFigure(table, title + say("comma") + below, [rowMeaning, say("looksAt")], {
-        row: ends.row,
-        column: ends.column,
-      }),
-    [table, title, below, rowMeaning, ends.row, ends.column, say],
+      isLines
+        ? linesFigure(table, title + say("comma") + below, [rowMeaning, say("looksAt")], ends)
+        : null,
+    [isLines, table, title, below, rowMeaning, ends.row, ends.column, say],
   );
   const weightsOf = (h: number): readonly (readonly number[])[] => site.weights[h] ?? [];
   const open = (row: number, column: number): void => {
@@ -172,7 +172,7 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
         )}
       </div>
       <Scrolling>
-        {address.form === "matrix" ? (
+        {drawn === null ? (
           <MatrixPicture
             squares={squares}
             values={values}
@@ -190,7 +190,7 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
         )}
       </Scrolling>
       <Save
-        scene={address.form === "matrix" ? squares.scene : drawn.scene}
+        scene={drawn === null ? squares.scene : drawn.scene}
         theme={theme}
         name={`${kind}-${layer}`}
         say={say}
