@@ -190,3 +190,9 @@ export async function ablationOf(
   const answer = await asked("ablate", { ...sightBody(sight), heads, change: "off" }, signal);
   return (await answer.json()) as Ablation;
 }
+
+/** Every picture of the sentence as one page of its own. */
+export async function pageOf(sight: Sight): Promise<Blob> {
+  const answer = await asked("export", { ...sightBody(sight), format: "html" });
+  return answer.blob();
+}

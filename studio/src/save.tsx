@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { render } from "preact";
 import type { Theme } from "./colours";
 import { COLOURS } from "./colours";
+import { type Sight, pageOf } from "./api";
 import { paint } from "./paint";
 import { Picture } from "./picture";
 import { type Scene, framed } from "./scene";
@@ -58,9 +59,11 @@ interface Props {
   name: string;
   say: Say;
   trace?: Trace;
+  /** only where a model is served: it makes the page */
+  sight?: Sight | null;
 }
 
-export function Save({ scene, theme, name, say, trace }: Props): JSX.Element {
+export function Save({ scene, theme, name, say, trace, sight = null }: Props): JSX.Element {
   const text = (content: string, type: string, ending: string): void =>
     download(new Blob([content], { type }), `${name}.${ending}`);
   return (
@@ -83,6 +86,15 @@ export function Save({ scene, theme, name, say, trace }: Props): JSX.Element {
           onClick={() => text(JSON.stringify(trace), "application/json", "json")}
         >
           JSON
+        </button>
+      )}
+      {sight && (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => void pageOf(sight).then((page) => download(page, `${name}.html`))}
+        >
+          HTML
         </button>
       )}
     </div>

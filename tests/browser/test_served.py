@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import numpy as np
@@ -70,6 +71,9 @@ def test_what_is_typed_is_translated_and_looked_at(served, visit) -> None:
     page.keyboard.press("ArrowDown")
     expect(page.locator(".focus .told")).to_contain_text(f"{mean[1, 0]:.3f}")
     expect(page.locator(".beam li")).to_have_count(5)
+    with page.expect_download() as download:
+        page.locator(".focus .save").get_by_role("button", name="HTML").click()
+    assert "<title>" in Path(download.value.path()).read_text("utf-8")
     other = page.locator(".beam li:not(.chosen) button").last
     text = other.inner_text()
     other.click()

@@ -195,6 +195,7 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
         name={`${kind}-${layer}`}
         say={say}
         trace={trace}
+        sight={shown.sight}
       />
     </Card>
   );

@@ -163,5 +163,5 @@ def test_passages_stay_within_their_documents() -> None:
 
 
 def test_a_context_without_room_is_refused() -> None:
-    with pytest.raises(DataError, match=r"no text to cut into passages of model.context = 2 tokens"):
+    with pytest.raises(DataError, match=r"cut into passages of model.context = 2 tokens"):
         Passages(IDS, STARTS, 2, 1, 60)
