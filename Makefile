@@ -5,10 +5,10 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench docs clean
+.PHONY: help setup demo test check format bench docs studio studio-check clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP)  ## Create .venv and install Regard with every tested version
 
@@ -39,6 +39,15 @@ bench: $(STAMP)  ## List the benchmarks and how to run them
 
 docs: $(STAMP)  ## Build the documentation into site/ (offline)
 	$(BIN)/mkdocs build --strict
+
+studio/node_modules: studio/package-lock.json
+	cd studio && npm ci --no-audit --no-fund && touch node_modules
+
+studio: studio/node_modules  ## Build the page into regard/serving/page (needs npm)
+	cd studio && npm run --silent build
+
+studio-check: studio/node_modules  ## Types and tests of the page; is the built one current?
+	cd studio && npm run --silent check
 
 clean:  ## Remove what can be built again
 	rm -rf $(VENV) build site *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,5 +1,6 @@
 """A recipe that is written and read again is the same recipe."""
 
+import json
 from typing import Any, get_args, get_origin
 
 from hypothesis import given
@@ -56,7 +57,8 @@ models = st.builds(
 
 
 def possible_training(**values: Any) -> TrainingSection:
-    """BLEU and chrF can only be measured where validation decodes."""
+    """BLEU and chrF can only be measured where validation decodes; translators translate."""
+    values["task"] = "translation"
     if values["shard"] or not values["decodes_at_validation"]:
         values["measure"] = "loss"
     return TrainingSection(**values)
@@ -112,6 +114,6 @@ def test_every_value_can_be_given_by_hand(model: TransformerSection, key: str) -
     value = getattr(model, key)
     if key in ("d_model", "n_heads"):  # these two depend on each other
         return
-    written = '"none"' if value is None else repr(value)
+    written = '"none"' if value is None else json.dumps(value)
     recipe = parse_recipe("", overrides=[f"model.{key}={written}"])
     assert getattr(recipe.model, key) == value

@@ -105,7 +105,7 @@ DAMAGES: list[tuple[Callable[[Path], object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("damage", "sentence"), DAMAGES, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(("damage", "sentence"), DAMAGES, ids=[one[1][:40] for one in DAMAGES])
 def test_what_cannot_be_read_is_said_and_leaves_nothing(
     theirs: Path, tmp_path: Path, damage: Callable[[Path], object], sentence: str
 ) -> None:
