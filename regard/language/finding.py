@@ -6,10 +6,11 @@ from pathlib import Path
 
 import torch
 
-from regard.checkpoint import LoadedModel, load
+from regard.checkpoint import LoadedModel
 from regard.data import passage_batch
 from regard.data.batch import Ids
 from regard.errors import UsageError
+from regard.language.opening import open_as
 from regard.models import Bert
 from regard.shapes import Float, Tensor
 from regard.special import BOS, EOS, NAMES
@@ -38,14 +39,7 @@ class Finder:
     @classmethod
     def open(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "Finder":
         """Open a model folder."""
-        loaded = load(folder, device)
-        if not isinstance(loaded.model, Bert):
-            raise UsageError(
-                f"{loaded.path} holds a model of kind {loaded.recipe.model.kind}, which has not "
-                "learned to find words: give the folder of a bert"
-            )
-        loaded.model.freeze()
-        return cls(loaded, loaded.model)
+        return cls(*open_as(Bert, folder, device, cannot="has not learned to find words"))
 
     @property
     def tokenizer(self) -> Tokenizer:

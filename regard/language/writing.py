@@ -6,11 +6,11 @@ from pathlib import Path
 
 import torch
 
-from regard.checkpoint import LoadedModel, load
+from regard.checkpoint import LoadedModel
 from regard.decoding import Sampling, Slid, stream
-from regard.errors import UsageError
 from regard.inspection.recording import record
 from regard.language.looking import Looks
+from regard.language.opening import open_as
 from regard.models import Gpt
 from regard.special import BOS, UNKNOWN
 from regard.text import Tokenizer
@@ -28,14 +28,7 @@ class Writer:
     @classmethod
     def open(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "Writer":
         """Open a model folder."""
-        loaded = load(folder, device)
-        if not isinstance(loaded.model, Gpt):
-            raise UsageError(
-                f"{loaded.path} holds a model of kind {loaded.recipe.model.kind}, which does not "
-                "write on from a text: give the folder of a gpt"
-            )
-        loaded.model.freeze()
-        return cls(loaded, loaded.model)
+        return cls(*open_as(Gpt, folder, device, cannot="does not write on from a text"))
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -10,6 +10,7 @@ from regard.decoding import Search
 from regard.errors import UsageError
 from regard.inspection.ablation import Change, Changes, ablated, changes_of
 from regard.inspection.heads import Head, HeadLike
+from regard.translation.one_model import one_model
 from regard.translation.scoring import Scored
 from regard.translation.translator import Translation, Translator
 
@@ -94,19 +95,6 @@ def ablate(
     with ablated(network, changes):  # given weights begin anew with every reading
         scored_after = scored(before.tokens)
     return Ablation(source, changed, before, after, scored(before.tokens), scored_after)
-
-
-def one_model(model: str | Path | LoadedModel | Translator) -> Translator:
-    """A translator of one model: looking inside several at once would show none of them."""
-    if isinstance(model, LoadedModel):
-        return Translator((model,))
-    translator = model if isinstance(model, Translator) else Translator.open(model)
-    if len(translator.loaded) > 1:
-        raise UsageError(
-            f"one model is looked into at a time, and {len(translator.loaded)} were given: "
-            "choose one folder"
-        )
-    return translator
 
 
 def _given(translator: Translator, source: str, target: str) -> Translation:

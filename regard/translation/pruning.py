@@ -17,7 +17,7 @@ from regard.inspection.importance import Importance, Losses, head_importance
 from regard.models import EncoderDecoder
 from regard.shapes import Float, Tensor
 from regard.special import PAD
-from regard.translation.ablating import one_model
+from regard.translation.one_model import one_model
 from regard.translation.scoring import windows
 from regard.translation.translator import Translator
 

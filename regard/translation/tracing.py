@@ -32,6 +32,7 @@ from regard.shapes import Float, Int, Tensor
 from regard.special import EOS, NAMES
 from regard.text import Tokenizer
 from regard.text.words import split
+from regard.translation.one_model import one_model
 from regard.translation.translator import Translator
 
 N_ALTERNATIVES = 5
@@ -57,7 +58,7 @@ def trace(
         target: what to read as its translation; without it the model's own is found.
         search: how that is found.
     """
-    translator = _translator(model)
+    translator = one_model(model)
     loaded = translator.loaded[0]
     with _still(loaded.model):
         read, n_left_out = _read_source(translator, source)
@@ -77,18 +78,6 @@ def trace(
             n_left_out,
         )
         return _watched(loaded, read, written, provenance)
-
-
-def _translator(model: str | Path | LoadedModel | Translator) -> Translator:
-    if isinstance(model, LoadedModel):
-        return Translator((model,))
-    translator = model if isinstance(model, Translator) else Translator.open(model)
-    if len(translator.loaded) > 1:
-        raise UsageError(
-            f"one model is looked into at a time, and {len(translator.loaded)} were given: "
-            "choose one folder"
-        )
-    return translator
 
 
 @contextmanager

@@ -1,12 +1,12 @@
 """What every picture shares: fonts that know Chinese, a quiet style, and safe saving."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from regard.errors import UsageError
+from regard.inspection.whole_file import whole_file
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -80,14 +80,11 @@ def save(figure: Any, path: str | Path, dots_per_inch: int = 200) -> Path:
     """Write the picture whole or not at all: beside its place, then renamed into it."""
     place = checked_path(path)
     suffix = place.suffix.lower()
-    beside = place.with_name(f".{place.name}.{os.getpid()}.partial")
     try:
-        figure.savefig(
-            beside, format=suffix[1:], dpi=dots_per_inch, metadata=_WITHOUT_DATES[suffix]
-        )
-        beside.replace(place)
+        with whole_file(place) as beside:
+            figure.savefig(
+                beside, format=suffix[1:], dpi=dots_per_inch, metadata=_WITHOUT_DATES[suffix]
+            )
     except OSError as error:
         raise UsageError(f"a picture cannot be saved as {place}: {error.strerror}") from error
-    finally:
-        beside.unlink(missing_ok=True)
     return place

@@ -1,7 +1,6 @@
 """From a scene to a file: SVG, PNG, PDF, HTML or JSON; the same scene gives the same bytes."""
 
 import json
-import os
 from pathlib import Path as Place
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from regard.errors import UsageError
 from regard.inspection.scene.items import Scene
 from regard.inspection.scene.svg import to_svg
+from regard.inspection.whole_file import whole_file
 
 FORMATS = ("svg", "png", "pdf", "html", "json")
 
@@ -56,14 +56,11 @@ def checked_place(path: str | Place) -> Place:
 
 def write(place: Place, content: bytes) -> Place:
     """Write the file whole or not at all: beside its place, then renamed into it."""
-    beside = place.with_name(f".{place.name}.{os.getpid()}.partial")
     try:
-        beside.write_bytes(content)
-        beside.replace(place)
+        with whole_file(place) as beside:
+            beside.write_bytes(content)
     except OSError as error:
         raise UsageError(f"a picture cannot be saved as {place}: {error.strerror}") from error
-    finally:
-        beside.unlink(missing_ok=True)
     return place
 
 

@@ -5,7 +5,6 @@ the same trace must have the same bytes.
 """
 
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from regard.errors import TraceError
 from regard.inspection.trace.checks import check_rows
 from regard.inspection.trace.sentence import Sentence
 from regard.inspection.trace.trace import Kind, Provenance, Step, Trace, TracedSite
+from regard.inspection.whole_file import whole_file
 
 FORMAT = 1  # raised when a trace of today could be misread by Regard of yesterday
 KEY = "regard.trace"
@@ -54,14 +54,11 @@ def save_trace(trace: Trace, path: str | Path) -> Path:
     if trace.positions is not None:
         arrays[_POSITIONS] = np.ascontiguousarray(trace.positions)
     written = serialise(arrays, {KEY: json.dumps(_head(trace), ensure_ascii=False)})
-    beside = place.with_name(f".{place.name}.{os.getpid()}.partial")
     try:
-        beside.write_bytes(written)
-        beside.replace(place)
+        with whole_file(place) as beside:
+            beside.write_bytes(written)
     except OSError as error:
         raise TraceError(f"a trace cannot be saved as {place}: {error.strerror}") from error
-    finally:
-        beside.unlink(missing_ok=True)
     return place
 
 
