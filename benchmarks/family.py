@@ -135,21 +135,21 @@ def tasks(data: Path) -> dict[str, Task]:
             f"{train[0]}|{train[1]}",
         )
 
-    long = ("training.updates=4000", "training.validate_every=500", "training.save_every=500")
+    often = ("training.validate_every=500", "training.save_every=500")
     multi30k = options(captions, ("train", "val", "test_2016_flickr"), "de", "en")
     zh_en = options(tatoeba, ("train", "val", "test"), "zh", "en")
     return {
         "multi30k": Task(
             multi30k.train,
             (*multi30k.test, "--tokenize", "none"),
-            (*long, "text.size=6000", "model.dropout=0.3"),
+            ("training.updates=4000", *often, "text.size=6000", "model.dropout=0.3"),
             6000,
             multi30k.pairs,
         ),
         "tatoeba": Task(
             zh_en.train,
             zh_en.test,
-            (*long, "text.size=8000", "model.dropout=0.3"),
+            ("training.updates=2000", *often, "text.size=8000", "model.dropout=0.3"),
             8000,
             zh_en.pairs,
         ),
@@ -157,8 +157,8 @@ def tasks(data: Path) -> dict[str, Task]:
             ("--corpus", "phrasebook:en-fr"),
             ("--corpus", "phrasebook:en-fr:test"),
             (
-                *("training.updates=1000", "training.validate_every=500"),
-                *("training.save_every=500", "text.size=2000", "model.dropout=0.0"),
+                *("training.updates=1000", *often),
+                *("text.size=2000", "model.dropout=0.0"),
             ),
             2000,
             "phrasebook:en-fr:4000",

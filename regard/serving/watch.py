@@ -32,29 +32,20 @@ class Watch:
         self.app, self.metrics = app, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, and tell how it went."""
+        """Pass on, and tell how it went: before the last of the answer leaves.
+
+        Whoever has an answer finds it in the counts and in the log.
+        """
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        number, began, status, size = uuid.uuid4().hex, perf_counter(), GONE, 0
+        number, began, status, size, is_told = uuid.uuid4().hex, perf_counter(), GONE, 0, False
 
-        async def sending(message: Message) -> None:
-            nonlocal status, size
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                headers = [*message.get("headers", ()), *_HEADERS]
-                message["headers"] = [*headers, (b"x-request-id", number.encode())]
-            elif message["type"] == "http.response.body":
-                size += len(message.get("body", b""))
-            await send(message)
-
-        self.metrics.begin()
-        try:
-            await self.app(scope, receive, sending)
-        except Exception:
-            status = 500
-            raise
-        finally:
+        def tell() -> None:
+            nonlocal is_told
+            if is_told:
+                return
+            is_told = True
             seconds = perf_counter() - began
             route = _route(scope)
             self.metrics.end(scope["method"], route, status, seconds)
@@ -67,6 +58,27 @@ class Watch:
                 "bytes": size,
             }
             _log.info("request", extra={"facts": facts})
+
+        async def sending(message: Message) -> None:
+            nonlocal status, size
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = [*message.get("headers", ()), *_HEADERS]
+                message["headers"] = [*headers, (b"x-request-id", number.encode())]
+            elif message["type"] == "http.response.body":
+                size += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    tell()
+            await send(message)
+
+        self.metrics.begin()
+        try:
+            await self.app(scope, receive, sending)
+        except Exception:
+            status = 500
+            raise
+        finally:
+            tell()
 
 
 def _route(scope: Scope) -> str:
