@@ -11,6 +11,7 @@ from regard.checkpoint.folder import (
     save,
     save_weights,
 )
+from regard.checkpoint.moments import Moment, keep_moment, load_moment, moments_of
 from regard.checkpoint.training_state import load_state, save_state
 from regard.checkpoint.weights import put_into, read_weights, write_weights
 
@@ -19,11 +20,15 @@ __all__ = [
     "Checkpoint",
     "Checkpoints",
     "LoadedModel",
+    "Moment",
     "average",
     "begin",
+    "keep_moment",
     "load",
+    "load_moment",
     "load_state",
     "load_weights",
+    "moments_of",
     "put_into",
     "read_weights",
     "save",

@@ -99,15 +99,21 @@ def save_weights(path: str | Path, model: nn.Module | Weights) -> None:
 
 def load(path: str | Path, device: str | torch.device = "cpu") -> LoadedModel:
     """Open a model folder; the model is ready for use (in evaluation mode)."""
+    loaded = load_without_weights(path, needs=(WEIGHTS,))
+    load_weights(path, loaded.model)
+    loaded.model.to(device).eval()
+    return loaded
+
+
+def load_without_weights(path: str | Path, *, needs: tuple[str, ...] = ()) -> LoadedModel:
+    """A model as it is built, for weights that are elsewhere; the folder has these files too."""
     folder = Path(path)
-    version = _check_folder(folder)
+    version = _check_folder(folder, needs)
     recipe = _read_recipe(folder)
     source_tokenizer, target_tokenizer = _load_tokenizers(folder)
     # Building draws first weights that nobody needs; the caller's random numbers stay as they are.
     with torch.random.fork_rng(devices=[]):
         model = build(recipe.model, len(source_tokenizer), len(target_tokenizer))
-    load_weights(folder, model)
-    model.to(device).eval()
     return LoadedModel(model, recipe, source_tokenizer, target_tokenizer, folder, version)
 
 
@@ -117,7 +123,7 @@ def load_weights(path: str | Path, model: nn.Module) -> None:
     put_into(model, read_weights(file), file)
 
 
-def _check_folder(folder: Path) -> int:
+def _check_folder(folder: Path, needs: tuple[str, ...]) -> int:
     """The format of a folder that has everything."""
     if not folder.exists():
         raise ModelFolderError(
@@ -127,7 +133,7 @@ def _check_folder(folder: Path) -> int:
         what = _NO_PICKLES if folder.suffix in _PICKLES else "a file"
         raise ModelFolderError(f"{folder} is {what}: give the folder that `regard train` made")
     version = _read_format(folder) if (folder / FORMAT_FILE).is_file() else None
-    missing = [name for name in (FORMAT_FILE, RECIPE, WEIGHTS) if not (folder / name).is_file()]
+    missing = [name for name in (FORMAT_FILE, RECIPE, *needs) if not (folder / name).is_file()]
     if not _has_tokenizers(folder):
         missing.append(f"{TOKENIZER}.*")
     if version is None or missing:

@@ -4,10 +4,22 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from regard.recipes.labelling import LABELLING
 from regard.recipes.networks import ModelSection, TransformerSection
 from regard.recipes.section import Auto, Count, Section, Share
 
-TASKS = {"gpt": "language", "bert": "masked"}  # what is learned; all others translate
+OF_PAIRS = ("translation", "dialogue")  # tasks of models with a source and a target
+TASKS = {  # what is learned; all others learn one of pairs
+    "gpt": "language",
+    "bert": "masked",
+    "bert-classify": "classification",
+    "bert-tag": "tagging",
+}
+MEASURES = {  # what "best" may mean besides the loss
+    **dict.fromkeys(OF_PAIRS, ("bleu", "chrf")),
+    "classification": ("accuracy", "f1"),
+    "tagging": ("accuracy", "f1"),
+}
 
 
 class TextSection(Section):
@@ -31,12 +43,16 @@ class DataSection(Section):
     max_ratio: Annotated[float, Field(gt=1.0)] | None = 6.0
     drops_duplicates: bool = True
     unit: Literal["file", "line"] = "file"  # of text that is not pairs: what a document is
+    turns: Count = 3  # of conversations: how many are read before one is answered
 
 
 class TrainingSection(Section):
     """How the weights are found."""
 
-    task: Literal["translation", "language", "masked"] = "translation"
+    task: Literal[
+        "translation", "dialogue", "language", "masked", "classification", "tagging"
+    ] = "translation"
+    init: str | None = None  # a folder whose encoder and tokenizer a bert-classify or -tag begins from
     seed: int = 1
     batch_tokens: Count | Auto = "auto"  # target tokens in one batch of one process
     accumulate: Count | Auto = 1  # batches summed before one update
@@ -54,10 +70,12 @@ class TrainingSection(Section):
     clip: Annotated[float, Field(gt=0)] | None = 1.0
     validate_every: Count | Auto = "auto"  # updates
     patience: Count | None = 10  # validations without a better one before stopping
-    measure: Literal["loss", "bleu", "chrf"] = "loss"  # what "best" means
+    measure: Literal["loss", "bleu", "chrf", "accuracy", "f1"] = "loss"  # what "best" means
     decodes_at_validation: bool = True
     save_every: Count | Auto = "auto"
     average_last: Count = 5  # checkpoints averaged at the end; 1 = none
+    # Updates whose weights are kept for good, to see what became of the heads; 0: before the first.
+    keep_at: tuple[Annotated[int, Field(ge=0)], ...] = ()
     ema: Share | None = None
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
     compile: bool = False
@@ -65,15 +83,19 @@ class TrainingSection(Section):
 
     @model_validator(mode="after")
     def _what_is_measured_is_there(self) -> Self:
-        if self.measure != "loss" and (self.shard or not self.decodes_at_validation):
+        if self.measure == "loss":
+            return self
+        if self.measure not in MEASURES.get(self.task, ()):
+            compares = "translations" if self.measure in MEASURES["translation"] else "labels"
+            others = ", ".join(("loss", *MEASURES.get(self.task, ())))
             raise ValueError(
-                f"measure = {self.measure} needs translations of the validation data: leave shard "
-                "and decodes_at_validation as they are, or measure by loss"
+                f"measure = {self.measure} compares {compares}, and task = {self.task} makes "
+                f"none: measure by {others}"
             )
-        if self.measure != "loss" and self.task != "translation":
+        if self.shard or not self.decodes_at_validation:
             raise ValueError(
-                f"measure = {self.measure} compares translations, and task = {self.task} makes "
-                "none: measure by loss"
+                f"measure = {self.measure} needs what the model makes of the validation data: "
+                "leave shard and decodes_at_validation as they are, or measure by loss"
             )
         return self
 
@@ -91,10 +113,16 @@ class Recipe(Section):
     @model_validator(mode="after")
     def _is_made_for_this_network(self) -> Self:
         task = TASKS.get(self.model.kind, "translation")
-        if self.training.task != task:
+        is_of_pairs = task in OF_PAIRS and self.training.task in OF_PAIRS
+        if self.training.task != task and not is_of_pairs:
             raise ValueError(
                 f"a model of kind {self.model.kind} learns task = {task}, not "
                 f"{self.training.task}: set training.task = {task}, or choose another model.kind"
+            )
+        if self.training.init is not None and self.model.kind not in LABELLING:
+            raise ValueError(
+                f"training.init = {self.training.init} is what {' and '.join(LABELLING)} begin "
+                f"from, not a model of kind {self.model.kind}: leave it out"
             )
         for key in ("compile", "shard"):
             if getattr(self.training, key) and self.model.kind != "transformer":

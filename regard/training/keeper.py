@@ -13,6 +13,7 @@ from regard.checkpoint import (
     Checkpoints,
     average,
     begin,
+    keep_moment,
     put_into,
     read_weights,
     save_weights,
@@ -40,6 +41,7 @@ _MAY_CHANGE = {
     "training.save_every",
     "training.decodes_at_validation",
     "training.average_last",
+    "training.keep_at",
     "purpose",
 }
 
@@ -146,6 +148,12 @@ class FolderKeeper:
         weights = _weights(model)
         if self.ranks.is_first:
             save_weights(self.folder, weights)
+
+    def keep_moment(self, model: Model, update: int) -> None:
+        """Keep these weights for good, to be looked at."""
+        weights = _weights(model)
+        if self.ranks.is_first:
+            keep_moment(self.folder, update, weights)
 
     def restore_best(self, model: Model) -> None:
         """Load the weights the model folder holds."""

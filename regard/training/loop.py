@@ -40,6 +40,8 @@ def train(run: Run) -> Iterator[Event]:
     batches = run.batches.iterate(progress.place)
     started = time.monotonic() - progress.seconds
     reason = _why_stop(recipe, progress)
+    if progress.update == 0 and 0 in recipe.keep_at:
+        run.keeper.keep_moment(model, 0)
     if progress.owes_validation:
         progress, reason = yield from _conclude(run, updater, progress)
 
@@ -70,6 +72,8 @@ def train(run: Run) -> Iterator[Event]:
             gradient_norm=norm,
             seconds=progress.seconds,
         )
+        if update in recipe.keep_at:
+            run.keeper.keep_moment(model, update)
         # Whatever ends the run, its last weights are measured; nothing is known of the first.
         is_due = update % validate_every == 0 or _why_stop(recipe, progress) is not None
         progress = replace(progress, owes_validation=is_due and run.validation is not None)

@@ -55,6 +55,10 @@ class Keeper(Protocol):
         """Let the model folder hold these weights."""
         ...
 
+    def keep_moment(self, model: Model, update: int) -> None:
+        """Keep these weights for good, to be looked at."""
+        ...
+
     def restore_best(self, model: Model) -> None:
         """Load the weights the model folder holds."""
         ...

@@ -97,6 +97,7 @@ recipes = st.builds(
         patience=st.none() | counts,
         save_every=with_auto(counts),
         average_last=counts,
+        keep_at=st.lists(st.integers(0, 10**6), max_size=3).map(tuple),
         ema=st.none() | shares,
     ),
 )

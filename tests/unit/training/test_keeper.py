@@ -66,6 +66,7 @@ def test_a_folder_is_claimed_and_claimed_again(tmp_path: Path) -> None:
         {"validate_every": 9},
         {"save_every": 9},
         {"average_last": 2},
+        {"keep_at": (0, 5)},
         {"decodes_at_validation": False},
     ],
 )

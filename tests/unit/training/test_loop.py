@@ -52,6 +52,7 @@ class Memory:
     planned: list[bool] = field(default_factory=list)
     n_average: int = 0
     average: dict[str, Tensor] | None = None
+    moments: dict[int, dict[str, Tensor]] = field(default_factory=dict)
 
     def restore(self, model: Transformer, updater: Updater) -> Progress | None:
         if not self.saved:
@@ -71,6 +72,9 @@ class Memory:
 
     def keep_best(self, model: Transformer) -> None:
         self.best = copied(model)
+
+    def keep_moment(self, model: Transformer, update: int) -> None:
+        self.moments[update] = copied(model)
 
     def restore_best(self, model: Transformer) -> None:
         assert self.best is not None
@@ -478,3 +482,15 @@ def test_it_runs_with_a_folder_too(tmp_path: Path) -> None:
     assert isinstance(last, Finished)
     assert (tmp_path / "weights.safetensors").is_file()
     assert keeper.last_update() == 6
+
+
+def test_moments_are_kept_where_the_recipe_asks() -> None:
+    memory = Memory()
+    run = make(memory, dropout=0.0, keep_at=(0, 3, 4, 99))
+    before = copied(run.model)  # type: ignore[arg-type]
+    list(train(run))
+    assert list(memory.moments) == [0, 3, 4]
+    assert same(before, memory.moments[0])
+    at_four = next(weights for progress, weights, _, _ in memory.saved if progress.update == 4)
+    assert same(memory.moments[4], at_four)
+    assert not same(memory.moments[3], at_four)
