@@ -1,9 +1,12 @@
-"""What the page shows when no model is served: two sentences, every number from a real model.
+"""What the page shows when no model is served: sentences, every number from a real model.
 
-    $ python studio/canned.py runs/demo/zh-en/model runs/demo/en-fr/model
+    $ python studio/canned.py zh-en=runs/demo/zh-en/model en-fr=runs/demo/en-fr/model
+    $ python studio/canned.py zh-en-wide=runs/demo/zh-en/model en-fr-wide=runs/demo/en-fr/model
+    $ python studio/canned.py en-fr-bahdanau=runs/family/phrasebook/bahdanau
 
-Each model is asked for one sentence: its trace, the beam's other translations, the queries, keys
-and values of every head, and what becomes of the output when one head is switched off.
+Two sentences are recorded whole: the trace, the beam's other translations, the queries, keys and
+values of every head, and what becomes of the output when one head is switched off. The others are
+there to be compared with them, and are traces alone.
 """
 
 import json
@@ -18,8 +21,8 @@ import torch
 from regard.decoding import Search
 from regard.inspection.recording import record
 from regard.inspection.trace import Trace
+from regard.tracing import trace
 from regard.translation.ablating import ablate
-from regard.translation.tracing import trace
 from regard.translation.translator import Translator
 
 PAGE = Path(__file__).parents[1] / "regard" / "serving" / "page"
@@ -29,7 +32,20 @@ SENTENCES = {
     "zh-en": "这只动物没有过马路，因为它太累了。",
     "en-fr": "The animal did not cross the street because it was too tired.",
 }
+COMPARED = {
+    "zh-en-wide": "这只动物没有过马路，因为它太宽了。",
+    "en-fr-wide": "The animal did not cross the street because it was too wide.",
+    "en-fr-bahdanau": SENTENCES["en-fr"],
+}
 DIGITS = 4
+
+
+def compared(name: str, folder: Path) -> dict[str, Any]:
+    """A sentence to compare another with: its trace alone."""
+    seen = trace(folder, COMPARED[name], search=Search(width=5))
+    seen = replace(seen, provenance=replace(seen.provenance, model=name), positions=None)
+    told = json.loads(seen.to_json())
+    return {"name": name, "trace": told, "hypotheses": [], "sites": [], "ablations": {}}
 
 
 def canned(name: str, folder: Path) -> dict[str, Any]:
@@ -97,7 +113,7 @@ def _short(values: np.ndarray) -> Any:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for folder in map(Path, sys.argv[1:]):
-        name = folder.resolve().parent.name
-        text = json.dumps(canned(name, folder), ensure_ascii=False, separators=(",", ":"))
+    for name, _, folder in (spec.partition("=") for spec in sys.argv[1:]):
+        found = (compared if name in COMPARED else canned)(name, Path(folder))
+        text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
         (PAGE / f"canned.{name}.json").write_text(f"{text}\n", "utf-8")

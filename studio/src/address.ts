@@ -2,7 +2,7 @@
 import { KINDS, type Kind } from "./trace";
 import type { Reading } from "./table";
 
-export const VIEWS = ["look", "arithmetic", "switchboard", "blocks"] as const;
+export const VIEWS = ["look", "arithmetic", "switchboard", "blocks", "compare"] as const;
 export type View = (typeof VIEWS)[number];
 export const LANGUAGES = ["en", "zh"] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -11,6 +11,9 @@ export type Block = (typeof BLOCKS)[number];
 export type Form = "matrix" | "lines";
 export const EXAMPLES = ["zh-en", "en-fr"] as const;
 export type Example = (typeof EXAMPLES)[number];
+/** Recorded sentences that are worth seeing side by side. */
+export const PAIRS = ["fr-models", "fr-wide", "zh-wide"] as const;
+export type Pair = (typeof PAIRS)[number];
 
 export interface Address {
   view: View;
@@ -21,6 +24,11 @@ export interface Address {
   model: string | null;
   text: string | null;
   target: string | null;
+  pair: Pair;
+  /** of the right side of a comparison; null is the same as on the left */
+  otherModel: string | null;
+  otherText: string | null;
+  otherTarget: string | null;
   site: Kind;
   layer: number | null;
   /** null is the mean of all */
@@ -50,6 +58,10 @@ export const usual = (language: Language): Address => ({
   model: null,
   text: null,
   target: null,
+  pair: "fr-models",
+  otherModel: null,
+  otherText: null,
+  otherTarget: null,
   site: "cross",
   layer: null,
   head: null,
@@ -95,6 +107,10 @@ export function parse(hash: string, browser: Language): Address {
     model: get("model"),
     text: get("text"),
     target: get("target"),
+    pair: among(PAIRS, get("pair")) ?? base.pair,
+    otherModel: get("model2"),
+    otherText: get("text2"),
+    otherTarget: get("target2"),
     site: among(KINDS, get("site")) ?? base.site,
     layer: whole(get("layer"), 0, most),
     head: whole(get("head"), 0, most),
@@ -128,6 +144,10 @@ export function format(address: Address, browser: Language): string {
   put("model", address.model, false);
   put("text", address.text, false);
   put("target", address.target, false);
+  put("pair", address.pair, address.pair === base.pair);
+  put("model2", address.otherModel, false);
+  put("text2", address.otherText, false);
+  put("target2", address.otherTarget, false);
   put("site", address.site, address.site === base.site);
   put("layer", address.layer, false);
   put("head", address.head, false);

@@ -4,12 +4,14 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { type Address, type Language, format, parse } from "./address";
 import { type Model, servedModels } from "./api";
 import type { Theme } from "./colours";
+import { useComparing } from "./comparing";
 import { Dropping } from "./dropping";
 import { Header } from "./header";
 import { useShown } from "./showing";
 import type { Stage } from "./stage";
 import { ArithmeticView } from "./views/arithmetic";
 import { BlocksView } from "./views/blocks";
+import { CompareView } from "./views/compare";
 import { LookView } from "./views/look";
 import { SwitchboardView } from "./views/switchboard";
 import { type Say, say as saying } from "./words";
@@ -29,7 +31,10 @@ function useAddress(): [Address, (change: Partial<Address>) => void] {
       const said = format(after, browser);
       if (said !== location.hash) {
         // Another view or sentence is a place to come back to; a choice within it is not.
-        const isPlace = after.view !== before.view || after.text !== before.text;
+        const isPlace =
+          after.view !== before.view ||
+          after.text !== before.text ||
+          after.otherText !== before.otherText;
         history[isPlace ? "pushState" : "replaceState"](null, "", said);
       }
       return after;
@@ -68,10 +73,21 @@ export function App(): JSX.Element {
     document.title = `${say(address.view)} · Regard`;
   }, [address.language, address.isLarge, address.view, theme, say]);
   const { shown, partial, trouble, open, close } = useShown(address, models, go, say);
+  const comparing = useComparing(address, models, shown, say);
+  const dropped = (files: readonly File[], isRight: boolean): void => {
+    const [first, second] = files;
+    if (first === undefined) return;
+    if (second !== undefined) {
+      go({ view: "compare" });
+      comparing.open(first, 0);
+      comparing.open(second, 1);
+    } else if (address.view === "compare") comparing.open(first, isRight ? 1 : 0);
+    else open(first);
+  };
   const stage: Stage | null =
     shown === null ? null : { address, go, say, theme, shown, models: models ?? [], partial };
   return (
-    <Dropping open={open} say={say}>
+    <Dropping open={dropped} say={say}>
       <a class="skip" href="#content" onClick={focusContent}>
         {say("skip")}
       </a>
@@ -84,6 +100,8 @@ export function App(): JSX.Element {
         )}
         {address.view === "blocks" ? (
           <BlocksView address={address} go={go} say={say} theme={theme} />
+        ) : address.view === "compare" ? (
+          <CompareView {...{ address, go, say, theme, models: models ?? [], comparing }} />
         ) : stage === null ? (
           <p class="soft loading">{say("loading")}</p>
         ) : address.view === "arithmetic" ? (

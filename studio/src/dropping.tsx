@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import type { Say } from "./words";
 
 interface Props {
-  open: (file: File) => void;
+  /** what was dropped, and whether on the right half of the page */
+  open: (files: readonly File[], isRight: boolean) => void;
   say: Say;
   children: ComponentChildren;
 }
@@ -24,8 +25,8 @@ export function Dropping({ open, say, children }: Props): JSX.Element {
       onDrop={(event) => {
         event.preventDefault();
         setOver(false);
-        const file = event.dataTransfer?.files[0];
-        if (file) open(file);
+        const isRight = event.clientX > event.currentTarget.clientWidth / 2;
+        open([...(event.dataTransfer?.files ?? [])], isRight);
       }}
     >
       {children}

@@ -3,10 +3,10 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { COLOURS, type Theme, headColour } from "./colours";
 import { bitmap } from "./paint";
+import type { Pointed } from "./pointing";
 import { FONTS } from "./scene";
 import type { Reading } from "./table";
 import { type Kind, type Trace, layersOf, siteOf } from "./trace";
-import type { Pointed } from "./views/look";
 import type { Say } from "./words";
 
 interface Props {

@@ -18,12 +18,21 @@ interface Props {
   hover: (end: "row" | "column", index: number | null) => void;
   select: (row: number, column: number) => void;
   open: (row: number, column: number) => void;
+  /** which cell the pointer is over */
+  over?: (cell: readonly [number, number] | null) => void;
+  /** what is said of a cell, and when there is none */
+  said?: (row: number, column: number) => string;
+  hint?: string;
 }
 
 export function MatrixPicture(props: Props): JSX.Element {
   const { squares, values, table, theme, say, ends, selected, hover, select, open } = props;
   const { scene, left, top, cell, nRows, nColumns } = squares;
-  const [over, setOver] = useState<readonly [number, number] | null>(null);
+  const [over, setOverHere] = useState<readonly [number, number] | null>(null);
+  const setOver = (cell: readonly [number, number] | null): void => {
+    setOverHere(cell);
+    props.over?.(cell);
+  };
   const colours = COLOURS[theme];
   const place = (
     event: TargetedPointerEvent<SVGSVGElement> | TargetedMouseEvent<SVGSVGElement>,
@@ -74,14 +83,13 @@ export function MatrixPicture(props: Props): JSX.Element {
     );
   };
   const [i, j] = shown ?? [-1, -1];
-  const said =
-    shown === null
-      ? say("cellHint")
-      : say("cellSaid", {
-          row: table.rows[i]?.text ?? "",
-          column: table.columns[j]?.text ?? "",
-          value: (values[i]?.[j] ?? 0).toFixed(3),
-        });
+  const usual = (): string =>
+    say("cellSaid", {
+      row: table.rows[i]?.text ?? "",
+      column: table.columns[j]?.text ?? "",
+      value: (values[i]?.[j] ?? 0).toFixed(3),
+    });
+  const said = shown === null ? (props.hint ?? say("cellHint")) : (props.said?.(i, j) ?? usual());
   return (
     <>
       <Picture

@@ -1,4 +1,4 @@
-// Saving what is seen: the scene as SVG or PNG, the trace as JSON. Nothing leaves the browser.
+// Saving what is seen: the scene as SVG, PNG or a page, the trace as JSON. Nothing leaves the browser.
 import type { JSX } from "preact";
 import { render } from "preact";
 import type { Theme } from "./colours";
@@ -38,6 +38,21 @@ export function svgText(scene: Scene, theme: Theme): string {
   return svg === null ? "" : `${new XMLSerializer().serializeToString(svg)}\n`;
 }
 
+const escaped = (text: string): string =>
+  text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+/** A page of one file: the picture, and nothing to fetch. */
+export function htmlText(scene: Scene, theme: Theme): string {
+  const { ground, ink } = COLOURS[theme];
+  const style = `body{margin:2rem auto;max-width:${Math.ceil(scene.width) + 48}px;background:${ground};color:${ink};font-family:sans-serif}h1{font-size:1.2rem}svg{max-width:100%;height:auto}`;
+  return (
+    `<!doctype html>\n<html lang="${document.documentElement.lang}">\n<meta charset="utf-8">\n` +
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n' +
+    `<title>${escaped(scene.title)} · Regard</title>\n<style>${style}</style>\n` +
+    `<h1>${escaped(scene.title)}</h1>\n${svgText(scene, theme)}`
+  );
+}
+
 function savePng(scene: Scene, theme: Theme, name: string): void {
   const whole = framed(scene);
   const canvas = document.createElement("canvas");
@@ -59,7 +74,7 @@ interface Props {
   name: string;
   say: Say;
   trace?: Trace;
-  /** only where a model is served: it makes the page */
+  /** only where a model is served: it makes a page with every picture of the sentence */
   sight?: Sight | null;
 }
 
@@ -88,15 +103,16 @@ export function Save({ scene, theme, name, say, trace, sight = null }: Props): J
           JSON
         </button>
       )}
-      {sight && (
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => void pageOf(sight).then((page) => download(page, `${name}.html`))}
-        >
-          HTML
-        </button>
-      )}
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => {
+          if (sight) void pageOf(sight).then((page) => download(page, `${name}.html`));
+          else text(htmlText(scene, theme), "text/html", "html");
+        }}
+      >
+        HTML
+      </button>
     </div>
   );
 }

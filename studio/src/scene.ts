@@ -111,6 +111,35 @@ export function stacked(scenes: readonly Scene[], title: string, apart = 28): Sc
   return { width, height: Math.max(1, y - apart), title, items };
 }
 
+/** Scenes side by side, as one. */
+export function beside(scenes: readonly Scene[], title: string, apart = 40): Scene {
+  const items: Item[] = [];
+  let x = 0;
+  let height = 1;
+  for (const scene of scenes) {
+    items.push(...scene.items.map((item) => moved(item, x, 0)));
+    x += scene.width + apart;
+    height = Math.max(height, scene.height);
+  }
+  return { width: Math.max(1, x - apart), height, title, items };
+}
+
+/** A scene below a line that says what it is. */
+export function titled(scene: Scene, lines: readonly string[], size = 15): Scene {
+  const top = lines.length * size * 1.5 + 8;
+  const words = lines.map((text, i): Text => {
+    const y = (i + 0.5) * size * 1.5;
+    return { kind: "text", x: 0, y, text, size, colour: i ? "soft" : "ink", isBold: i === 0 };
+  });
+  const widest = Math.max(0, ...lines.map((text) => textWidth(text, size)));
+  return {
+    ...scene,
+    width: Math.ceil(Math.max(scene.width, widest)),
+    height: scene.height + top,
+    items: [...words, ...scene.items.map((item) => moved(item, 0, top))],
+  };
+}
+
 /** The same with a margin around it, for a file of its own. */
 export function framed(scene: Scene, margin = 24): Scene {
   return {

@@ -1,9 +1,9 @@
 // Which trace is shown: of a served model, of a file, or the recorded one.
-import { useCallback, useEffect, useState } from "preact/hooks";
-import type { Address } from "./address";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { Address, View } from "./address";
 import { type Model, canned, traceOf, translated } from "./api";
 import type { Shown } from "./stage";
-import { TooNew } from "./trace";
+import { TooNew, type Trace } from "./trace";
 import { traceFromBytes } from "./trace_file";
 import type { Say } from "./words";
 
@@ -17,8 +17,21 @@ interface Showing {
 
 const FREE = { row: null, column: null, layer: null, head: null, off: [] } as const;
 
-const isBreak = (error: unknown): boolean =>
+/** Views that are about one translation; the others look after what they show. */
+const OF_A_TRANSLATION: readonly View[] = ["look", "arithmetic", "switchboard"];
+
+export const isBreak = (error: unknown): boolean =>
   error instanceof DOMException && error.name === "AbortError";
+
+/** The trace in a file, or an error that says what is wrong with it. */
+export async function readTrace(file: File, say: Say): Promise<Trace> {
+  const bytes = await file.arrayBuffer();
+  try {
+    return traceFromBytes(bytes);
+  } catch (error) {
+    throw new Error(say(error instanceof TooNew ? "tooNew" : "notATrace", { name: file.name }));
+  }
+}
 
 export function useShown(
   address: Address,
@@ -33,14 +46,17 @@ export function useShown(
   const { text, target, model, example } = address;
   const isServed = models !== null && models.length > 0 && text !== null;
   const isKnown = models !== null || text === null;
+  const isHere = OF_A_TRANSLATION.includes(address.view);
+  const done = useRef(""); // what was found last: whoever comes back from elsewhere finds it again
 
   useEffect(() => {
-    if (!isKnown || isServed) return;
+    if (!isHere || !isKnown || isServed || done.current === example) return;
     let isWanted = true;
     setOpened(null);
     canned(example)
       .then((found) => {
         if (!isWanted) return;
+        done.current = example;
         setShown({
           trace: found.trace,
           hypotheses: found.hypotheses,
@@ -53,10 +69,11 @@ export function useShown(
     return () => {
       isWanted = false;
     };
-  }, [isKnown, isServed, example]);
+  }, [isHere, isKnown, isServed, example]);
 
   useEffect(() => {
-    if (!isServed || text === null) return;
+    const asked = JSON.stringify([text, target, model]);
+    if (!isHere || !isServed || text === null || done.current === asked) return;
     const breaking = new AbortController();
     const { signal } = breaking;
     const find = async (): Promise<void> => {
@@ -66,6 +83,7 @@ export function useShown(
       const hypotheses = await translated(text, model, setPartial, signal);
       const sight = { model, source: text, target };
       const trace = await traceOf(sight, signal);
+      done.current = asked;
       setShown({ trace, hypotheses, canned: null, sight, file: null });
       setPartial(null);
     };
@@ -74,20 +92,21 @@ export function useShown(
       setPartial(null);
       setTrouble(error instanceof Error ? error.message : String(error));
     });
-    return () => breaking.abort();
-  }, [isServed, text, target, model]);
+    return () => {
+      breaking.abort();
+      setPartial(null);
+    };
+  }, [isHere, isServed, text, target, model]);
 
   const open = useCallback(
     (file: File): void => {
       const read = async (): Promise<void> => {
-        const trace = traceFromBytes(await file.arrayBuffer());
+        const trace = await readTrace(file, say);
         go(FREE);
         setTrouble(null);
         setOpened({ trace, hypotheses: [], canned: null, sight: null, file: file.name });
       };
-      read().catch((error: unknown) =>
-        setTrouble(say(error instanceof TooNew ? "tooNew" : "notATrace", { name: file.name })),
-      );
+      read().catch((error: unknown) => setTrouble(String((error as Error).message)));
     },
     [go, say],
   );

@@ -18,6 +18,8 @@ export interface Sentence {
   text: string;
   words: readonly Word[];
   tokens: readonly Token[];
+  /** what a decoder reads before it writes the first token; <s> unless it is said */
+  first?: Token | null;
 }
 
 export interface Site {
@@ -48,7 +50,15 @@ export interface Provenance {
   [other: string]: string | number | boolean;
 }
 
+/** What the two sentences of a trace are.
+ *
+ * Whoever translates reads the source and writes the target; whoever writes goes on from the
+ * source, and the target is the whole text; whoever fills reads the source, and the target holds
+ * a token for each of its gaps. */
+export type Does = "translate" | "write" | "fill";
+
 export interface Trace {
+  does?: Does;
   format: number;
   source: Sentence;
   target: Sentence;
@@ -61,12 +71,13 @@ export interface Trace {
 export const FORMAT = 1;
 const BOS: Token = { id: 2, text: "<s>", start: 0, end: 0, word: null };
 const SPECIAL = new Set([0, 2, 3]); // PAD, BOS, EOS
+export const MASK = "[MASK]"; // where a word was taken out
 
 export const isSpecial = (token: Token): boolean => SPECIAL.has(token.id);
 
 /** What a decoder reads while it writes these tokens: <s>, then all but the last. */
 export const tokensRead = (sentence: Sentence): readonly Token[] => [
-  BOS,
+  sentence.first ?? BOS,
   ...sentence.tokens.slice(0, -1),
 ];
 
@@ -86,6 +97,12 @@ export function defaultLayer(trace: Trace, kind: Kind): number {
   return layersOf(trace, kind).at(-1) ?? 0;
 }
 
+export const doesOf = (trace: Trace): Does => trace.does ?? "translate";
+
+/** How many of the steps are about tokens that were given: those of a prompt. */
+export const nGiven = (trace: Trace): number =>
+  doesOf(trace) === "write" ? trace.source.tokens.length - 1 : 0;
+
 export class NotATrace extends Error {}
 
 export class TooNew extends Error {}
@@ -100,7 +117,7 @@ const isNumber = (value: unknown): value is number =>
 
 function isSentence(value: unknown): value is Sentence {
   if (!isObject(value) || typeof value.text !== "string") return false;
-  const { words, tokens } = value;
+  const { words, tokens, first = null } = value;
   if (!Array.isArray(words) || !Array.isArray(tokens)) return false;
   const isWord = (word: unknown): boolean =>
     isObject(word) && typeof word.text === "string" && isNumber(word.start) && isNumber(word.end);
@@ -109,7 +126,7 @@ function isSentence(value: unknown): value is Sentence {
     isWord(token) &&
     isNumber(token.id) &&
     (token.word === null || (isNumber(token.word) && token.word >= 0 && token.word < words.length));
-  return words.every(isWord) && tokens.length > 0 && tokens.every(isToken);
+  return words.every(isWord) && tokens.every(isToken) && (first === null || isToken(first));
 }
 
 const isMatrix = (value: unknown, rows: number, columns: number): boolean =>
@@ -142,10 +159,13 @@ const isStep = (value: unknown): value is Step =>
 
 function isTrace(value: unknown): value is Trace {
   if (!isObject(value)) return false;
-  const { source, target, sites, steps, provenance, aligning } = value;
+  const { source, target, sites, steps, provenance, aligning, does = "translate" } = value;
   return (
     isSentence(source) &&
     isSentence(target) &&
+    source.tokens.length > 0 &&
+    (does === "translate" || does === "write" || does === "fill") &&
+    (does === "fill" || target.tokens.length > 0) &&
     Array.isArray(sites) &&
     sites.every((site: unknown) => isSite(site, source.tokens.length, target.tokens.length)) &&
     Array.isArray(steps) &&
@@ -175,4 +195,4 @@ export function traceFromText(text: string): Trace {
 }
 
 export const logProbability = (trace: Trace): number =>
-  trace.steps.reduce((sum, step) => sum + step.log_probability, 0);
+  trace.steps.slice(nGiven(trace)).reduce((sum, step) => sum + step.log_probability, 0);

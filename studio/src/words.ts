@@ -6,6 +6,8 @@ export const WORDS = {
   arithmetic: ["Arithmetic", "逐步计算"],
   switchboard: ["Switchboard", "开关台"],
   blocks: ["Blocks", "构件"],
+  generate: ["Generate", "生成"],
+  compare: ["Compare", "比较"],
   comma: [", ", "，"],
   views: ["Views", "视图"],
   skip: ["Skip to the content", "跳到正文"],
@@ -228,6 +230,55 @@ export const WORDS = {
   keys: ["keys", "键"],
   moveQuery: ["Change the query", "改变查询"],
   formula: ["formula", "公式"],
+  compareLead: [
+    "Two sentences through one model, or one sentence through two models: the same head on the same scale. A word that you point at stands out on both sides.",
+    "两个句子通过同一个模型，或一个句子通过两个模型：同一个头、同一种比例。指向一个词，两边都会标出。",
+  ],
+  noPair: [
+    "No model is being served, so these are recorded pairs: every number is real. Compare your own with",
+    "当前没有运行模型，这里是录下来的例子，所有数字都是真实的。要比较自己的句子，请运行",
+  ],
+  "zh-wide": ["它: tired or wide?", "“它”：累了还是宽？"],
+  "fr-wide": ["it: tired or wide?", "it：累了还是宽？"],
+  "fr-models": ["Transformer and Bahdanau", "Transformer 与 Bahdanau"],
+  dropTwo: ["or drop one on either side", "也可以拖到页面的左边或右边"],
+  left: ["Left", "左边"],
+  right: ["Right", "右边"],
+  compareNow: ["Compare", "比较"],
+  comparing: ["Comparing …", "正在比较……"],
+  sameSentence: ["The same sentence on both sides", "两边用同一个句子"],
+  headsBoth: [
+    "Rows are layers. A head that you choose is chosen on both sides.",
+    "每行是一层。选中的头在两边同时选中。",
+  ],
+  noSuchSite: ["This model never looks in this way.", "这个模型没有这种注意力。"],
+  compareHint: [
+    "Point at a cell, or press an arrow key: its partner stands out on the other side.",
+    "指向格子或按方向键：另一边的对应格子也会标出。",
+  ],
+  difference: ["Right minus left", "右边减左边"],
+  differenceLead: [
+    "Blue: the right side looks there more; red: the left side does. In percentage points; the scale ends at ±{scale}.",
+    "蓝色：右边看得更多；红色：左边看得更多。单位是百分点，色标到 ±{scale}。",
+  ],
+  differenceHint: ["Point at a cell, or press an arrow key.", "指向格子或按方向键。"],
+  differenceSaid: [
+    "{row} looks at {column}: {left} on the left, {right} on the right, {value}",
+    "{row} 看 {column}：左 {left}，右 {right}，差 {value}",
+  ],
+  leftOut: [
+    "{n} words without a partner on the other side are left out.",
+    "有 {n} 个词在另一边没有对应，未列出。",
+  ],
+  tokens: ["How sure each was, token by token", "逐个词元的把握"],
+  tokensLead: [
+    "A bar is the probability of the token that was written; the number is its logarithm.",
+    "条形是所写词元的概率，数字是它的对数。",
+  ],
+  totals: [
+    "log P: {left} on the left, {right} on the right, difference {value}",
+    "log P：左 {left}，右 {right}，相差 {value}",
+  ],
 } as const satisfies Record<string, readonly [string, string]>;
 
 export type Word = keyof typeof WORDS;

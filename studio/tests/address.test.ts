@@ -33,6 +33,10 @@ test("whatever is written can be read again", () => {
     off: ["cross.1.0", "encoder.0.2"],
     block: "scores" as const,
     seed: 7,
+    pair: "zh-wide" as const,
+    otherModel: "m & n",
+    otherText: "另一个 = 句子",
+    otherTarget: "",
   };
   assert.deepEqual(parse(format(address, "en"), "en"), address);
 });

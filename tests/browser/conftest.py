@@ -4,7 +4,9 @@ import functools
 import json
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
+from regard.serving import Server, Settings, create_app, open_models
 from regard.serving.application import PAGE
 from regard.serving.watch import POLICY
 
@@ -54,6 +57,27 @@ def alone() -> Iterator[str]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@contextmanager
+def _serving(*specs: str) -> Iterator[str]:
+    settings = Settings(port=0)
+    server = Server(create_app(open_models(specs), settings), settings)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [server.socket]})
+    thread.start()
+    until = time.monotonic() + 20
+    while not server.started and time.monotonic() < until:
+        time.sleep(0.01)
+    yield f"{server.address}/"
+    server.should_exit = True
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+@pytest.fixture(scope="session")
+def serving() -> Any:
+    """Serve model folders, each PATH or NAME=PATH, while a block lasts; gives the address."""
+    return _serving
 
 
 @pytest.fixture(scope="session")

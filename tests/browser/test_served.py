@@ -1,7 +1,5 @@
 """The page with a real service behind it: what it draws is what the API says."""
 
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,14 +12,13 @@ from playwright.sync_api import expect
 from regard.checkpoint import save
 from regard.models import build
 from regard.recipes import Recipe, TransformerSection
-from regard.serving import Server, Settings, create_app, open_models
 from regard.text import Words
 
 TEXT = "ein Hund sieht eine Katze im Haus ."
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def served(tmp_path_factory: pytest.TempPathFactory, serving) -> Iterator[str]:
     """A small model with random weights, and the page in front of it."""
     words = Words(TEXT.split())
     section = TransformerSection(
@@ -34,17 +31,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             parameter.mul_(1.5)
     place = tmp_path_factory.mktemp("models") / "de-en"
     save(place, model, Recipe(model=section), words, words)
-    settings = Settings(port=0)
-    server = Server(create_app(open_models([str(place)]), settings), settings)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [server.socket]})
-    thread.start()
-    until = time.monotonic() + 20
-    while not server.started and time.monotonic() < until:
-        time.sleep(0.01)
-    yield f"{server.address}/"
-    server.should_exit = True
-    thread.join(20)
-    assert not thread.is_alive()
+    with serving(str(place)) as address:
+        yield address
 
 
 def asked(address: str, path: str, **body: object) -> dict:

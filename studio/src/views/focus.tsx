@@ -6,11 +6,11 @@ import { linesFigure } from "../figures/lines";
 import { matrixFigure, percent } from "../figures/matrix";
 import { LinesPicture } from "../lines_picture";
 import { MatrixPicture } from "../matrix_picture";
+import { type Pointed, endsOf, wordOf } from "../pointing";
 import { Save } from "../save";
 import type { Stage } from "../stage";
-import { type Label, type Reading, labelAt, mean, strongest, tableOf } from "../table";
-import type { Kind, Site } from "../trace";
-import type { Pointed } from "./look";
+import { type Reading, labelAt, mean, strongest, tableOf } from "../table";
+import type { Site } from "../trace";
 
 interface Props {
   stage: Stage;
@@ -19,44 +19,6 @@ interface Props {
   reading: Reading;
   pointed: Pointed | null;
   point: (pointed: Pointed | null) => void;
-}
-
-interface Ends {
-  row: number | null;
-  column: number | null;
-}
-
-/** Which row and column of the table a word is. */
-function found(
-  pointed: Pointed | null,
-  kind: Kind,
-  reading: Reading,
-  rows: readonly Label[],
-  columns: readonly Label[],
-): Ends {
-  const place = pointed?.places[0] ?? null;
-  if (pointed === null || place === null) return { row: null, column: null };
-  const isColumn = pointed.end === "column";
-  if (pointed.side === "source") {
-    if (kind === "encoder") {
-      return isColumn
-        ? { row: null, column: labelAt(columns, place) }
-        : { row: labelAt(rows, place), column: null };
-    }
-    return { row: null, column: kind === "cross" ? labelAt(columns, place) : null };
-  }
-  if (kind === "encoder") return { row: null, column: null };
-  if (kind === "decoder" && isColumn) return { row: null, column: labelAt(columns, place + 1) };
-  return { row: labelAt(rows, reading === "predicting" ? place : place + 1), column: null };
-}
-
-/** The other way round: the word of a row or column. */
-function wordOf(end: "row" | "column", label: Label, kind: Kind, reading: Reading): Pointed | null {
-  const isSource = kind === "encoder" || (kind === "cross" && end === "column");
-  if (isSource) return { side: "source", places: label.places, end };
-  const back = end === "column" || reading === "reading" ? 1 : 0;
-  const places = label.places.map((place) => place - back).filter((place) => place >= 0);
-  return places.length > 0 ? { side: "target", places, end } : null;
 }
 
 export function Focus({ stage, site, head, reading, pointed, point }: Props): JSX.Element {
@@ -74,7 +36,7 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
     [trace, site, head, reading, address.merges, address.hidesSpecial],
   );
   const values = useMemo(() => mean(table.weights), [table]);
-  const ends = found(pointed, kind, reading, table.rows, table.columns);
+  const ends = endsOf(pointed, kind, reading, table.rows, table.columns);
   const rowMeaning = kind === "encoder" ? say("lookingFrom") : say(reading);
   const title = say(`${kind}Long`) + say("comma") + say("layer", { n: layer });
   const nHeads = site.weights.length;

@@ -1,24 +1,18 @@
 // Translate a sentence, and look at every attention on the way.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import { chosenIn } from "../choosing";
 import { Card, Choice } from "../controls";
 import { sharesFigure } from "../figures/bars";
 import { HeadsGrid } from "../heads_grid";
 import { Picture } from "../picture";
+import type { Pointed } from "../pointing";
+import { Sentence } from "../sentence";
 import type { Stage } from "../stage";
-import { type Label, labelAt, labels, usualReading } from "../table";
-import { type Trace, defaultLayer, kindsOf, logProbability, siteOf } from "../trace";
+import { labelAt, labels } from "../table";
+import { kindsOf, logProbability } from "../trace";
 import { Asking } from "./asking";
 import { Focus } from "./focus";
-
-/** A word that is pointed at, by the places of its tokens. */
-export interface Pointed {
-  side: "source" | "target";
-  /** places among the target's tokens as they were written */
-  places: readonly number[];
-  /** where it stands both among rows and columns: which of the two was meant */
-  end?: "row" | "column";
-}
 
 export function LookView(
   stage: Stage & { open: (file: File) => void; close: () => void },
@@ -27,15 +21,7 @@ export function LookView(
   const { trace } = shown;
   const [pointed, point] = useState<Pointed | null>(null);
   const kinds = kindsOf(trace);
-  const kind = kinds.includes(address.site) ? address.site : (kinds.at(-1) ?? "cross");
-  const layer =
-    address.layer !== null && siteOf(trace, kind, address.layer)
-      ? address.layer
-      : defaultLayer(trace, kind);
-  const site = siteOf(trace, kind, layer);
-  const head =
-    address.head !== null && site && address.head < site.weights.length ? address.head : null;
-  const reading = kind === "encoder" ? usualReading(kind) : (address.reading ?? usualReading(kind));
+  const { kind, layer, head, reading, site } = chosenIn(trace, address);
   return (
     <>
       <Asking {...stage} />
@@ -47,7 +33,6 @@ export function LookView(
           pointed={pointed}
           point={point}
           merges={address.merges}
-          partial={null}
         />
         <Sentence
           title={say("output")}
@@ -114,53 +99,6 @@ export function LookView(
         </div>
       )}
     </>
-  );
-}
-
-interface SentenceProps {
-  title: string;
-  trace: Trace;
-  side: "source" | "target";
-  pointed: Pointed | null;
-  point: (pointed: Pointed | null) => void;
-  merges: boolean;
-  partial: string | null;
-}
-
-function Sentence({
-  title,
-  trace,
-  side,
-  pointed,
-  point,
-  merges,
-  partial,
-}: SentenceProps): JSX.Element {
-  const sentence = trace[side];
-  const found = useMemo(() => labels(sentence, sentence.tokens, merges), [sentence, merges]);
-  const isPointed = (label: Label): boolean =>
-    pointed?.side === side && label.places.some((place) => pointed.places.includes(place));
-  return (
-    <div class="sentence">
-      <h2>{title}</h2>
-      {partial !== null ? (
-        <p class="partial" aria-live="polite">
-          {partial || "…"}
-        </p>
-      ) : (
-        <p onPointerLeave={() => point(null)}>
-          {found.map((label) => (
-            <span
-              key={label.places[0]}
-              class={`word${label.is_special ? " special" : ""}${isPointed(label) ? " pointed" : ""}`}
-              onPointerEnter={() => point({ side, places: label.places })}
-            >
-              {label.text}
-            </span>
-          ))}
-        </p>
-      )}
-    </div>
   );
 }
 

@@ -1,0 +1,115 @@
+// The two traces that are compared: each of a served model, of a file, or recorded.
+import { useCallback, useEffect, useState } from "preact/hooks";
+import type { Address, Pair } from "./address";
+import { type Model, type Sight, canned, traceOf } from "./api";
+import { isBreak, readTrace } from "./showing";
+import type { Shown } from "./stage";
+import type { Trace } from "./trace";
+import type { Say } from "./words";
+
+export interface Half {
+  trace: Trace;
+  /** only of a served model */
+  sight: Sight | null;
+  /** only of a file */
+  file: string | null;
+}
+
+/** 0 is the left side, 1 the right. */
+export type Place = 0 | 1;
+
+export interface Comparing {
+  halves: readonly [Half | null, Half | null];
+  isBusy: boolean;
+  trouble: string | null;
+  open: (file: File, place: Place) => void;
+  /** give the files away again */
+  close: () => void;
+}
+
+type Wish = { sight: Sight } | { recorded: string };
+
+const RECORDED: Record<Pair, readonly [string, string]> = {
+  "zh-wide": ["zh-en", "zh-en-wide"],
+  "fr-wide": ["en-fr", "en-fr-wide"],
+  "fr-models": ["en-fr", "en-fr-bahdanau"],
+};
+
+/** What each side is to show, unless a file lies there. */
+export function wishes(address: Address, models: readonly Model[]): readonly [Wish, Wish] {
+  const { text, target, model, otherText, otherTarget, otherModel } = address;
+  if (models.length === 0 || text === null) {
+    const [left, right] = RECORDED[address.pair];
+    return [{ recorded: left }, { recorded: right }];
+  }
+  const right = { model: otherModel ?? model, source: otherText ?? text, target: otherTarget };
+  return [{ sight: { model, source: text, target } }, { sight: right }];
+}
+
+async function found(wish: Wish, signal: AbortSignal): Promise<Half> {
+  if ("sight" in wish) {
+    return { trace: await traceOf(wish.sight, signal), sight: wish.sight, file: null };
+  }
+  return { trace: (await canned(wish.recorded)).trace, sight: null, file: null };
+}
+
+interface Found {
+  half: Half | null;
+  isBusy: boolean;
+  trouble: string | null;
+}
+
+function useHalf(wish: Wish | null): Found {
+  const [state, set] = useState<Found>({ half: null, isBusy: false, trouble: null });
+  const key = JSON.stringify(wish);
+  useEffect(() => {
+    if (wish === null) return;
+    const breaking = new AbortController();
+    set((before) => ({ ...before, isBusy: true, trouble: null }));
+    found(wish, breaking.signal)
+      .then((half) => {
+        if (!breaking.signal.aborted) set({ half, isBusy: false, trouble: null });
+      })
+      .catch((error: unknown) => {
+        if (isBreak(error) || breaking.signal.aborted) return;
+        const trouble = error instanceof Error ? error.message : String(error);
+        set((before) => ({ ...before, isBusy: false, trouble }));
+      });
+    return () => breaking.abort();
+  }, [key]);
+  return state;
+}
+
+export function useComparing(
+  address: Address,
+  models: readonly Model[] | null,
+  opened: Shown | null,
+  say: Say,
+): Comparing {
+  const [files, setFiles] = useState<readonly [Half | null, Half | null]>([null, null]);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const isWanted = address.view === "compare" && models !== null;
+  const [left, right] = isWanted ? wishes(address, models) : [null, null];
+  const halves = [useHalf(left), useHalf(right)] as const;
+  const open = useCallback(
+    (file: File, place: Place): void => {
+      readTrace(file, say)
+        .then((trace) => {
+          const half = { trace, sight: null, file: file.name };
+          setTrouble(null);
+          setFiles(([one, other]) => (place === 0 ? [half, other] : [one, half]));
+        })
+        .catch((error: unknown) => setTrouble(String((error as Error).message)));
+    },
+    [say],
+  );
+  const close = useCallback((): void => setFiles([null, null]), []);
+  const isOpened = opened !== null && opened.file !== null;
+  return {
+    halves: [files[0] ?? (isOpened ? opened : halves[0].half), files[1] ?? halves[1].half],
+    isBusy: halves.some((one) => one.isBusy),
+    trouble: trouble ?? halves[0].trouble ?? halves[1].trouble,
+    open,
+    close,
+  };
+}

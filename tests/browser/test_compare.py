@@ -1,0 +1,168 @@
+"""Compare: two recorded sentences, two files, two sentences and two models of a service."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import httpx
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Page, expect
+
+from regard.checkpoint import save
+from regard.models import build
+from regard.recipes import Recipe, TransformerSection
+from regard.text import Words
+
+BOTH = ".both .half"
+
+
+@pytest.fixture(scope="module")
+def served_two(tmp_path_factory: pytest.TempPathFactory, serving) -> Iterator[str]:
+    """Two small models with random weights, and the page in front of them."""
+    words = Words("ein eine Hund Katze sieht .".split())
+    section = TransformerSection(d_model=12, n_heads=3, d_feedforward=20, n_layers=2, dropout=0.0)
+    places = []
+    for seed, name in enumerate(("de-en", "other")):
+        torch.manual_seed(seed)
+        model = build(section, len(words), len(words))
+        places.append(tmp_path_factory.mktemp("models") / name)
+        save(places[-1], model, Recipe(model=section), words, words)
+    with serving(*map(str, places)) as address:
+        yield address
+
+
+def mean(trace: dict, kind: str, layer: int) -> np.ndarray:
+    sites = trace["sites"]
+    one = next(s["weights"] for s in sites if (s["kind"], s["layer"]) == (kind, layer))
+    return np.array(one, float).mean(0)
+
+
+def drawn(page: Page, selector: str) -> dict[tuple[int, int], str]:
+    script = "all => all.map(e => [+e.dataset.row, +e.dataset.column, e.textContent])"
+    texts = page.eval_on_selector_all(f"{selector} text[data-row][data-column]", script)
+    return {(row, column): text for row, column, text in texts}
+
+
+def percents(matrix: np.ndarray) -> dict[tuple[int, int], str]:
+    return {
+        (i, j): str(int(100 * matrix[i, j] + 0.5)) for i, j in np.argwhere(matrix >= 0.05).tolist()
+    }
+
+
+def log_probability(trace: dict) -> str:
+    return f"{sum(step['log_probability'] for step in trace['steps']):.2f}".replace("-", "−")
+
+
+def test_recorded_sentences_are_drawn_side_by_side_with_their_difference(
+    alone, visit, recorded
+) -> None:
+    left, right = (recorded(name)["trace"] for name in ("zh-en", "zh-en-wide"))
+    page = visit(f"{alone}#/compare?pair=zh-wide&site=encoder&layer=1&words=0")
+    expect(page.locator(f"{BOTH} svg")).to_have_count(2)
+    weights = [mean(trace, "encoder", 1) for trace in (left, right)]
+    for place, one in enumerate(weights):
+        assert drawn(page, f"{BOTH}:nth-child({place + 1})") == percents(one)
+    said = {
+        place: int(text.replace("−", "-")) / 100 for place, text in drawn(page, ".unlike").items()
+    }
+    difference = weights[1] - weights[0]
+    assert set(said) == {(i, j) for i, j in np.argwhere(abs(difference) >= 0.01).tolist()}
+    for place, value in said.items():
+        assert abs(value - difference[place]) <= 0.0051
+    expect(page.locator(".word.differs")).to_have_text(["累", "tired", "宽", "wide"])
+    expect(page.locator(".tokens .change")).to_contain_text(
+        f"{log_probability(left)} on the left, {log_probability(right)} on the right"
+    )
+
+
+def test_a_word_and_a_cell_stand_out_on_both_sides(alone, visit, recorded) -> None:
+    page = visit(f"{alone}#/compare?pair=zh-wide&words=0")
+    page.hover(".pair .sentences:nth-child(1) .word:has-text('tired')")
+    expect(page.locator(".word.pointed")).to_have_text(["tired", "wide"])
+    page.focus(f"{BOTH}:nth-child(2) svg.picture")
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    weights = [
+        mean(recorded(name)["trace"], "cross", 0)[1, 1] for name in ("zh-en", "zh-en-wide")
+    ]
+    for place, weight in enumerate(weights):
+        expect(page.locator(f"{BOTH}:nth-child({place + 1}) .told")).to_have_text(
+            f"animal looks at 只: {weight:.3f}"
+        )
+    assert "row=1&column=1" in page.url
+    again = visit(page.url)
+    expect(again.locator(".unlike .told")).to_contain_text(f"{weights[0]:.3f} on the left")
+
+
+def test_models_of_other_shapes_are_compared(alone, visit, recorded) -> None:
+    page = visit(f"{alone}#/compare?form=lines")
+    heads = np.array(recorded("en-fr-bahdanau")["trace"]["sites"][0]["weights"])
+    right = page.locator(f"{BOTH}:nth-child(2)")
+    expect(right.locator("svg")).to_have_count(1)
+    page.get_by_role("button", name="Encoder", exact=True).click()
+    expect(right).to_contain_text("This model never looks in this way.")
+    page.get_by_role("button", name="To the source").click()
+    page.get_by_label("Merge tokens into words").uncheck()
+    expect(right.locator("svg path")).to_have_count(int((heads >= 0.02).sum()))
+
+
+def test_two_files_that_are_dropped_are_compared_and_saved(alone, visit, recorded) -> None:
+    page = visit(alone)
+    texts = [json.dumps(recorded(name)["trace"]) for name in ("en-fr", "en-fr-wide")]
+    dropped = page.evaluate_handle(
+        "texts => { const all = new DataTransfer(); texts.forEach((text, i) =>"
+        " all.items.add(new File([text], `${'ab'[i]}.json`))); return all; }",
+        texts,
+    )
+    page.dispatch_event(".page", "drop", {"dataTransfer": dropped})
+    expect(page.locator("nav [aria-current]")).to_have_text("Compare")
+    expect(page.locator(f"{BOTH} h2")).to_have_text(["a.json", "b.json"])
+    saved = {}
+    for kind in ("SVG", "PNG", "HTML"):
+        with page.expect_download() as download:
+            page.locator(".both .save").get_by_role("button", name=kind).click()
+        saved[kind] = Path(download.value.path()).read_bytes()
+    picture = ElementTree.fromstring(saved["SVG"].decode())
+    words = [one.text for one in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"a.json", "b.json", "Right minus left", "tired / wide"} <= set(words)
+    assert saved["PNG"].startswith(b"\x89PNG")
+    page_text = saved["HTML"].decode()
+    assert page_text.startswith("<!doctype html>")
+    assert "<svg" in page_text and not re.search(r"(?:src|href)=", page_text)
+
+
+def test_a_file_lies_on_the_side_where_it_is_opened(alone, visit, trace_file, tmp_path) -> None:
+    page = visit(f"{alone}#/compare", locale="zh-CN")
+    page.set_input_files(".opening input >> nth=1", trace_file)
+    expect(page.locator(f"{BOTH} h2")).to_have_text(["en-fr", "en-fr.trace"])
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("{}")
+    page.set_input_files(".opening input >> nth=0", wrong)
+    expect(page.get_by_role("alert")).to_contain_text("wrong.json 不是记录文件")
+
+
+def test_two_sentences_and_two_models_of_a_service(served_two, visit) -> None:
+    def asked(**body: object) -> dict:
+        return httpx.post(f"{served_two}api/v1/trace", json=body, timeout=30).json()
+
+    page = visit(f"{served_two}#/compare")
+    page.get_by_label("Source 1").fill("ein Hund sieht")
+    page.get_by_label("Source 2").fill("eine Katze sieht")
+    page.get_by_role("button", name="Compare").click()
+    numbers = page.locator(".pair .sentences .numbers")
+    for place, text in enumerate(("ein Hund sieht", "eine Katze sieht")):
+        told = asked(source=text)
+        expect(numbers.nth(place)).to_contain_text(log_probability(told))
+    page.get_by_label("Model 2").select_option("other")
+    page.get_by_label("The same sentence on both sides").check()
+    page.get_by_role("button", name="Compare").click()
+    told = asked(source="ein Hund sieht", model="other")
+    expect(numbers.nth(1)).to_contain_text(log_probability(told))
+    expect(page.locator(f"{BOTH} h2")).to_have_text(["de-en", "other"])
+    again = visit(page.url)
+    expect(again.locator(".pair .sentences .numbers").nth(1)).to_contain_text(log_probability(told))
+    assert "model2=other" in page.url
