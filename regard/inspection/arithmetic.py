@@ -5,6 +5,7 @@ two vectors and their sum are worked out here: a model computes them all at once
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -52,19 +53,18 @@ class Arithmetic:
 @torch.inference_mode()
 def arithmetic(
     model: nn.Module,
-    source: Int[Tensor, "1 S"],
-    target: Int[Tensor, "1 T"],
+    inputs: Sequence[Int[Tensor, "1 _"]],
     site: Site,
     *,
     head: int,
     row: int,
     column: int,
 ) -> Arithmetic:
-    """The numbers of one cell, while the model reads a source and a target (<BOS> first)."""
+    """The numbers of one cell, while the model reads what it is given: one text, or two."""
     attention = _attention(model, site)
     base = site.probe.rpartition(".")[0]
     with record(model, *(f"{base}.{name}" for name in _PROBES)) as heard:
-        model(source, target)
+        model(*inputs)
     found = {name: _passed(heard, f"{base}.{name}", site) for name in _PROBES}
     n_heads, n_rows, n_columns = found["weights"].shape
     for what, given, n in (

@@ -53,9 +53,19 @@ def roll_out_decoder(
 
 
 def rollout(trace: Trace) -> Rollout:
-    """The rollout of a trace, whose every layer must attend to its own side."""
+    """The rollout of a trace, whose every layer must attend to its own side.
+
+    An encoder alone has no rows of the target's, a decoder alone none of the encoder's and no
+    columns of the source's.
+    """
     encoder = roll_out(_weights(trace, "encoder"))
     decoder, cross = _weights(trace, "decoder"), _weights(trace, "cross")
+    if trace.does == "fill":
+        source = torch.stack(encoder)
+        return Rollout(source, source.new_zeros(0, 0, source.shape[-1]), source.new_zeros(0, 0, 0))
+    if trace.does == "write":
+        target = torch.stack(roll_out(decoder))
+        return Rollout(target.new_zeros(0, 0, 0), target.new_zeros(*target.shape[:2], 0), target)
     if not encoder or len(decoder) != len(cross) or not cross:
         raise UsageError(
             f"a rollout follows self-attention from layer to layer, and {trace.provenance.model} "

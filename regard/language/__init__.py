@@ -1,7 +1,9 @@
 """Models that read one text: writing on from it, finding words taken out, comparing sentences."""
 
-from regard.language.finding import MASK, Finder, Found
+from regard.inspection.trace import MASK
+from regard.language.finding import Finder, Found
+from regard.language.labelling import Judge, Told, WordJudge
 from regard.language.looking import Looks, Noted
 from regard.language.writing import Writer
 
-__all__ = ["MASK", "Finder", "Found", "Looks", "Noted", "Writer"]
+__all__ = ["MASK", "Finder", "Found", "Judge", "Looks", "Noted", "Told", "WordJudge", "Writer"]

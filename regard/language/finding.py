@@ -10,13 +10,13 @@ from regard.checkpoint import LoadedModel
 from regard.data import passage_batch
 from regard.data.batch import Ids
 from regard.errors import UsageError
+from regard.inspection.trace import MASK
 from regard.language.opening import open_as
 from regard.models import Bert
 from regard.shapes import Float, Tensor
 from regard.special import BOS, EOS, NAMES
 from regard.text import Tokenizer
 
-MASK = "[MASK]"
 _ROWS = 32
 
 
@@ -56,11 +56,11 @@ class Finder:
         for n, part in enumerate(parts):
             ids += [self.model.mask] * (n > 0) + self.tokenizer.encode(part)
         ids.append(EOS)
-        self._check(len(ids))
+        self.check(len(ids))
         (places,) = torch.tensor(ids).eq(self.model.mask).nonzero(as_tuple=True)
-        logits = self.model(torch.tensor([ids], device=self._device))[0, places].double()
-        logits[:, : len(NAMES)] = logits[:, self.model.mask] = -torch.inf
-        best = logits.softmax(-1).topk(min(k, len(self.tokenizer) - len(NAMES)), dim=-1)
+        logits = self.model(torch.tensor([ids], device=self.device))[0, places]
+        shares = self.words_alone(logits).softmax(-1)
+        best = shares.topk(min(k, len(self.tokenizer) - len(NAMES)), dim=-1)
         rows = zip(best.indices.tolist(), best.values.tolist(), strict=True)
         return [
             [self._found(ids, place, *pair) for pair in zip(*row, strict=True)]
@@ -90,9 +90,9 @@ class Finder:
                         f"line {first + len(rows) + 1} is empty: an empty sentence has no meaning "
                         "to give a vector for"
                     )
-                self._check(len(ids) + 2)
+                self.check(len(ids) + 2)
                 rows.append(torch.tensor(ids).numpy())
-            read = passage_batch(rows).source.to(self._device)
+            read = passage_batch(rows).source.to(self.device)
             words, end = self.model.words(read), 0
             for row in rows:
                 begin, end = end, end + len(row) + 2  # beginning and end say nothing
@@ -103,11 +103,19 @@ class Finder:
         a, b = self.embed([one, other])
         return float(torch.nn.functional.cosine_similarity(a, b, dim=0))
 
+    def words_alone(self, logits: Float[Tensor, "N V"]) -> Float[Tensor, "N V"]:
+        """The same, but what is no word is impossible: a gap is filled with a word."""
+        only = logits.double().clone()
+        only[:, : len(NAMES)] = only[:, self.model.mask] = -torch.inf
+        return only
+
     @property
-    def _device(self) -> torch.device:
+    def device(self) -> torch.device:
+        """Where the model is."""
         return self.model.output.weight.device
 
-    def _check(self, n_tokens: int) -> None:
+    def check(self, n_tokens: int) -> None:
+        """Refuse a sentence that is longer than what the model sees."""
         if n_tokens > self.model.context:
             raise UsageError(
                 f"a sentence has {n_tokens} tokens with its beginning and end, and the model sees "

@@ -9,12 +9,14 @@ import torch
 
 from regard.checkpoint import LoadedModel, load
 from regard.errors import ServiceError
-from regard.models import EncoderDecoder
+from regard.language import Finder, Writer
+from regard.models import Bert, EncoderDecoder
 from regard.serving.generating import TextWriter
 from regard.serving.heard import Heard
 from regard.serving.languages import Pair, as_pair, guess_pair
 from regard.serving.refusals import RequestError
 from regard.serving.storyteller import Storyteller
+from regard.tracing import Opened
 from regard.translation import Translator
 
 
@@ -47,12 +49,21 @@ class Served:
         return self.loaded.translator.aligning is not None
 
 
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """A model that finds words taken out of a text, under the name by which it is asked for."""
+
+    name: str
+    finder: Finder
+
+
 @dataclass(frozen=True)
 class Catalogue:
-    """Translators and writers of text; the first of each is asked when none is named."""
+    """Translators, writers and readers; the first of each is asked when none is named."""
 
     translators: tuple[Served, ...] = ()
     writers: tuple[TextWriter, ...] = ()
+    readers: tuple[Reader, ...] = ()
 
     def __post_init__(self) -> None:
         names = self.names
@@ -65,7 +76,8 @@ class Catalogue:
     @property
     def names(self) -> list[str]:
         """Of all models."""
-        return [one.name for one in self.translators] + [one.name for one in self.writers]
+        names = [one.name for one in self.translators] + [one.name for one in self.writers]
+        return names + [one.name for one in self.readers]
 
     def translator(self, name: str | None) -> Served:
         """The translator of that name, or the first."""
@@ -80,6 +92,32 @@ class Catalogue:
             if name is None or one.name == name:
                 return one
         raise _unknown("writes text", name, [one.name for one in self.writers])
+
+    def storyteller(self, name: str | None) -> Storyteller:
+        """The writer of that name, or the first: one whose every token can be looked at."""
+        writer = self.writer(name)
+        if not isinstance(writer, Storyteller):
+            raise _unknown("shows how it writes", name, [])
+        return writer
+
+    def reader(self, name: str | None) -> Reader:
+        """The model of that name that finds words, or the first."""
+        for one in self.readers:
+            if name is None or one.name == name:
+                return one
+        raise _unknown("finds words", name, [one.name for one in self.readers])
+
+    def looked_into(self, name: str | None) -> tuple[str, Opened]:
+        """The model of that name, whatever it does, or the first: its name, and itself."""
+        known = dict[str, Opened]((one.name, one.translator) for one in self.translators)
+        for writer in self.writers:
+            if isinstance(writer, Storyteller):
+                known[writer.name] = Writer(writer.loaded, writer.model)
+        known |= {one.name: one.finder for one in self.readers}
+        for one, opened in known.items():
+            if name is None or one == name:
+                return one, opened
+        raise _unknown("can be looked into", name, list(known))
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -120,6 +158,7 @@ def open_models(
     told = dict(languages or {})
     translators: list[Served] = []
     writers: list[TextWriter] = []
+    readers: list[Reader] = []
     for spec in specs:
         given, path = split_spec(spec)
         loaded = load(path, device)
@@ -128,6 +167,9 @@ def open_models(
             loaded.model.freeze()
             pair = told.pop(name, None) or as_pair(name) or guess_pair(loaded.recipe, path)
             translators.append(Served(name, Translator((loaded,), max_tokens), pair))
+        elif isinstance(loaded.model, Bert):
+            loaded.model.freeze()
+            readers.append(Reader(name, Finder(loaded, loaded.model)))
         else:
             writers.append(Storyteller.of(name, loaded))
     if told:
@@ -135,7 +177,7 @@ def open_models(
             f"--languages names {next(iter(told))!r}, and no translator is called that: the names "
             f"are {', '.join(one.name for one in translators) or 'none'}"
         )
-    return Catalogue(tuple(translators), tuple(writers))
+    return Catalogue(tuple(translators), tuple(writers), tuple(readers))
 
 
 def split_spec(spec: str) -> tuple[str | None, Path]:

@@ -15,22 +15,34 @@ from regard.decoding import Search
 from regard.errors import UsageError
 from regard.inspection.arithmetic import Arithmetic, arithmetic
 from regard.inspection.scene import View, layout, page, render
-from regard.inspection.trace import Trace
-from regard.serving.catalogue import Served
+from regard.inspection.trace import Does, Trace
 from regard.serving.ticket import Item
-from regard.translation.tracing import trace
+from regard.tracing import Opened, loaded_of, trace
+from regard.translation import Translator
 
 KEPT = 16
+_READ: dict[Does, tuple[str, ...]] = {
+    "translate": ("source", "target"),
+    "write": ("target",),
+    "fill": ("source",),
+}
 
 
 @dataclass(frozen=True)
 class Sight:
-    """A sentence to look at; without a target the model's own translation is found."""
+    """A text to look at; without a target what the model makes of it is found."""
 
-    served: Served
+    name: str
+    opened: Opened
     source: str
     target: str | None = None
-    beam: int = 5
+    beam: int = 5  # for a translation
+    n_new: int | None = None  # tokens for a language model to write
+
+    @property
+    def search(self) -> Search | None:
+        """How a translation is found."""
+        return Search(width=self.beam) if isinstance(self.opened, Translator) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,28 +74,33 @@ class Traces:
 
     def of(self, sight: Sight) -> Trace:
         """The trace of a sentence, made or remembered."""
-        key = (sight.served.name, sight.source, sight.target, sight.beam)
+        key = (sight.name, sight.source, sight.target, sight.beam, sight.n_new)
         found = self._traces.pop(key, None)
         if found is None:
-            search = Search(width=sight.beam)
-            found = trace(sight.served.translator, sight.source, sight.target, search=search)
+            found = trace(
+                sight.opened, sight.source, sight.target, search=sight.search, n_new=sight.n_new
+            )
         self._traces[key] = found
         while len(self._traces) > self._kept:
             self._traces.popitem(last=False)
         return found
 
     def arithmetic(
-        self, sight: Sight, kind: str, layer: int, *, head: int, row: int, column: int
+        self, sight: Sight, asked: str | None, layer: int, *, head: int, row: int, column: int
     ) -> tuple[Arithmetic, Trace]:
         """The numbers of one cell, and the trace that it belongs to."""
         seen = self.of(sight)
-        model = sight.served.loaded.translator
+        kind = asked or seen.usual_site
+        model = loaded_of(sight.opened).model
         seen.site(kind, layer)  # which says what there is
         site = next(one for one in model.sites if (one.kind, one.layer) == (kind, layer))
-        device = sight.served.translator.device
-        source = torch.tensor([[token.id for token in seen.source.tokens]], device=device)
-        target = torch.tensor([[token.id for token in seen.target.read]], device=device)
-        return arithmetic(model, source, target, site, head=head, row=row, column=column), seen
+        device = next(model.parameters()).device
+        sides = {"source": seen.source.tokens, "target": seen.target.read}
+        inputs = [
+            torch.tensor([[token.id for token in sides[side]]], device=device)
+            for side in _READ[seen.does]
+        ]
+        return arithmetic(model, inputs, site, head=head, row=row, column=column), seen
 
 
 def trace_file(seen: Trace, *, is_half: bool) -> bytes:

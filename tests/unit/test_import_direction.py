@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "kernels": ("shapes",),
     "attention": (*BOTTOM, "kernels"),
     "evaluation": BOTTOM,
-    "corpora": ("errors",),
+    "corpora": ("errors", "text.turns"),
     "data": (*BOTTOM, "text", "corpora"),
     "models": (*BOTTOM, "kernels", "attention"),
     "complexity": ("errors", "shapes", "kernels", "attention", "models"),
@@ -45,10 +45,20 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *BOTTOM,
         *("data", "text", "checkpoint", "decoding", "models", "attention", "inspection"),
     ),
+    # Any model and a text: what it does, watched (docs/decisions/013).
+    "tracing": (
+        *BOTTOM,
+        *("translation", "language", "inspection"),
+        *("text", "checkpoint", "decoding", "models", "attention"),
+    ),
     # It wraps models so that a search over them can be heard, and broken off (docs/decisions/014).
-    "serving": (*BOTTOM, "translation", "decoding", "inspection", "checkpoint", "models", "text"),
+    "serving": (
+        *BOTTOM,
+        *("translation", "language", "tracing"),
+        *("decoding", "inspection", "checkpoint", "models", "text"),
+    ),
     "cli": ("*",),
-    "__init__": ("translation",),  # regard.trace, and only when it is asked for
+    "__init__": ("tracing",),  # regard.trace, and only when it is asked for
     "__main__": ("cli",),
 }
 

@@ -51,7 +51,7 @@ def find_trace(
         _check_text(text)
     if target is not None and not target.strip():
         raise UsageError("--target is empty: give a translation, or leave it out")
-    from regard.translation.tracing import trace
+    from regard.tracing import trace
 
     if without is None:
         return trace(model, sentence, target), None
@@ -62,9 +62,9 @@ def _ablated(
     model: Path, sentence: str, target: str | None, without: str, kind: str | None
 ) -> tuple[Trace, "Ablation"]:
     from regard.inspection.ablation import ablated
+    from regard.tracing import trace
     from regard.translation import Translator
     from regard.translation.ablating import ablate
-    from regard.translation.tracing import trace
 
     translator = Translator.open(model)
     ablation = ablate(translator, sentence, without, kind=kind or "cross", target=target)
@@ -132,7 +132,7 @@ class Choices:
         """A view of this trace; ``usual_form`` is its form if none was asked for."""
         view = View(
             form=self.form or usual_form,
-            site=self.site or _usual_site(trace),
+            site=self.site or trace.usual_site,
             layer=self.layer,
             heads=self.heads,
             merges=not self.shows_tokens,
@@ -153,12 +153,6 @@ class Choices:
         return replace(view, word=_row(trace, view, self.word))
 
 
-def _usual_site(trace: Trace) -> str:
-    """The attention to the source, or what else there is."""
-    there = [kind for kind in KINDS if trace.layers(kind)]
-    return "cross" if "cross" in there or not there else there[0]
-
-
 def _row(trace: Trace, view: View, asked: str) -> int | str:
     """A word by its text, else by its number."""
     wanted = asked.strip()
@@ -170,14 +164,14 @@ def _row(trace: Trace, view: View, asked: str) -> int | str:
     said = " ".join(label.text for label in table.rows[:MOST_LISTED])
     more = f" … ({len(table.rows)} words)" if len(table.rows) > MOST_LISTED else ""
     raise UsageError(
-        f"the word {shortened(wanted)!r} is not among the rows of {view.site}: choose one of "
+        f"the word {shortened(wanted)!r} is not among the rows of {view.kind(trace)}: choose one of "
         f"{said}{more}, or a row from 0 to {len(table.rows) - 1}{_elsewhere(trace, view, wanted)}"
     )
 
 
 def _elsewhere(trace: Trace, view: View, wanted: str) -> str:
     """Where such a word could be looked from instead."""
-    other = _OTHER_SIDE[view.site]
+    other = _OTHER_SIDE[view.kind(trace)]
     if not trace.layers(other):
         return ""
     rows = replace(view, site=other, layer=None, heads=None).table(trace).rows

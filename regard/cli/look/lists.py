@@ -11,8 +11,9 @@ from rich.text import Text
 from regard.cli.explain.grids import DOTS, fit, right
 from regard.cli.explain.heat import DIM
 from regard.cli.look.heatmap import MAX_LABEL, MAX_ROWS, POINTED, percent, shade
+from regard.inspection.scene.strip import TITLES, check_steps
 from regard.inspection.scene.view import View
-from regard.inspection.trace import Table, Trace, table
+from regard.inspection.trace import Table, Trace, looks_of_steps
 
 USUAL_TOP = 4
 LEAST = 0.02  # of the attention; less is not listed
@@ -104,11 +105,8 @@ def _append(line: Text, looks: Iterable[tuple[str, float]], width: int) -> None:
 
 def steps(trace: Trace, view: View, width: int) -> list[Text]:
     """A line for each step: the token written, how probable it was, the others, where it looked."""
-    looks = None
-    if trace.layers("cross"):
-        looks = table(
-            trace, "cross", view.layer, heads=view.heads, reading="predicting", merges=False
-        )
+    check_steps(trace)
+    looks = looks_of_steps(trace, view.layer, view.heads)
     labels = trace.target.labels(trace.target.tokens, merges=False)
     shown = range(len(trace.steps))[:MAX_ROWS]
     left = max((cell_len(fit(labels[t].text, MAX_LABEL)) for t in shown), default=0)
@@ -120,14 +118,15 @@ def steps(trace: Trace, view: View, width: int) -> list[Text]:
     where = "" if looks is None else f"looked at (layer {looks.layer})"
     head = f"{'step':>4} {right('word', left)} {right('%', CELL - 1)} {GAP}"
     lines = [
-        Text("The translation, step by step", "bold"),
+        Text(TITLES[trace.does], "bold"),
         Text(fit(f"{head}{set_cell_size('most probable', middle)}{GAP}{where}", width), DIM),
     ]
     for t in shown:
         share = math.exp(trace.steps[t].log_probability)
         line = Text.assemble((f"{t:>4} ", DIM))
         label = fit(labels[t].text, MAX_LABEL)
-        line.append(right(label, left), DIM if labels[t].is_special else POINTED)
+        is_soft = labels[t].is_special or t < trace.n_given
+        line.append(right(label, left), DIM if is_soft else POINTED)
         line.append(" ")
         line.append(_cell(share), shade(share))
         line.append(GAP)

@@ -13,7 +13,7 @@ from regard.inspection.scene.frame import (
 )
 from regard.inspection.scene.items import Rectangle, Scene, Text
 from regard.inspection.scene.matrix import ramp_bar, squares
-from regard.inspection.scene.view import View
+from regard.inspection.scene.view import View, check_across
 from regard.inspection.trace import Trace, table
 
 
@@ -22,6 +22,7 @@ def alignment(trace: Trace, view: View) -> Scene:
 
     <EOS> is left out and what remains of a row sums to one again, as ``Translator.align`` does.
     """
+    check_across(trace, "alignment")
     found = table(
         trace,
         "cross",

@@ -21,21 +21,22 @@ _LONG, _SHORT, _APART, _NAMES = 132.0, 44.0, 14.0, 62.0
 
 def grid(trace: Trace, view: View) -> Scene:
     """Layers downwards, heads to the right; a dashed name marks a head that prefers nothing."""
-    layers = trace.layers(view.site)
+    kind = view.kind(trace)
+    layers = trace.layers(kind)
     if view.layer is not None or not layers:
-        layers = (trace.site(view.site, view.layer or 0).layer,)
+        layers = (trace.site(kind, view.layer or 0).layer,)
     tables = []
     for layer in layers:
         one = table(
             trace,
-            view.site,
+            kind,
             layer,
             heads=view.heads,
             reading=view.reading,
             merges=view.merges,
         )
         tables.append(one.without_special() if view.hides_special else one)
-    title = f"{NAMES[view.site][0].upper()}{NAMES[view.site][1:]}, every head"
+    title = f"{NAMES[kind][0].upper()}{NAMES[kind][1:]}, every head"
     first = tables[0]
     below = (
         f"{len(first.rows)} rows: {first.row_meaning} · "

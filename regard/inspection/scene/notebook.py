@@ -11,7 +11,7 @@ from regard.inspection.trace import Trace
 
 def mimebundle(trace: Trace) -> dict[str, Any]:
     """The page in a frame, the picture it opens with, and two lines of text."""
-    view = View() if trace.layers("cross") else View(form="strip")
+    view = View() if trace.sites else View(form="strip")
     scene = layout(trace, view)
     return {
         "text/html": frame(page(trace, view), min(900, int(scene.height) + 170)),

@@ -15,7 +15,7 @@ from regard.inspection.scene.frame import (
 )
 from regard.inspection.scene.items import Item, Path, Scene, Text
 from regard.inspection.scene.measure import text_width
-from regard.inspection.scene.view import View
+from regard.inspection.scene.view import View, check_across
 from regard.inspection.trace import Kind, Label, Table, Trace, table
 
 _ROW, _ACROSS, _ARC = 28.0, 230.0, 120.0
@@ -27,6 +27,7 @@ _MOST = 1_500  # lines of each kind
 
 def overview(trace: Trace, view: View) -> Scene:
     """Source on the left, target on the right; the mean of the heads of one layer."""
+    check_across(trace, "overview")
     tables = {kind: _table(trace, view, kind) for kind in _COLOURS if trace.layers(kind)}
     trace.site("cross", trace.default_layer("cross"))  # or it says what is missing
     cross = tables["cross"]

@@ -63,16 +63,20 @@ class Entry:
 def page(trace: Trace, view: View | None = None) -> str:
     """The whole file; it opens at the given view."""
     start = view or View()
+    start = replace(start, site=start.kind(trace))
     if start.form in ("lines", "matrix") and not trace.sites:
         start = replace(start, form="strip")
-    if start.layer is None and trace.layers(start.site):
-        start = replace(start, layer=trace.default_layer(start.site))
+    if start.layer is None and trace.sites:
+        start = replace(start, layer=trace.default_layer(start.kind(trace)))
     entries = list(_entries(trace, start))
-    words = f"{clean(trace.source.text)}<span class=arrow>→</span>{clean(trace.target.text)}"
+    words = clean(trace.source.text)
+    if trace.steps:
+        words += f"<span class=arrow>→</span>{clean(trace.output)}"
     origin = trace.provenance
     below = (
         f"{origin.model} · {origin.kind} · recipe {origin.recipe}, seed {origin.seed} · "
-        f"Regard {origin.version} · log P {trace.log_probability:.2f}"
+        f"Regard {origin.version}"
+        f"{f' · log P {trace.log_probability:.2f}' if trace.steps else ''}"
         f"{' · the target was given' if origin.is_forced else ''}"
     )
     first = layout(trace, start)
@@ -87,7 +91,7 @@ def scene_page(scene: Scene) -> str:
 
 def _assembled(entries: Sequence[Entry], start: View, first: Scene, head: str) -> str:
     n_cells = sum(entry.stack.size for entry in entries if entry.stack is not None)
-    reading = start.reading or USUAL_READING[start.site]
+    reading = start.reading or USUAL_READING[start.site or "encoder"]
     heads = start.heads if start.heads is not None else tuple(range(64))
     data = {
         "theme": start.theme,

@@ -21,7 +21,7 @@ _WIDTH, _HEIGHT, _WAVES = 620.0, 340.0, 110.0
 
 
 def positions(trace: Trace, view: View) -> Scene:
-    """What the model adds to the word at each place; pointing at a row names the source's word."""
+    """What the model adds to the word at each place; pointing at a row names the first words."""
     encoding = trace.positions
     if encoding is None:
         raise UsageError(
@@ -32,7 +32,10 @@ def positions(trace: Trace, view: View) -> Scene:
     title = f"Position encoding: {n_places} places, {width} numbers each"
     below = "every row is added to the word at that place · columns are waves, ever slower"
     items = heading(title, below)
-    words = [label.text for label in trace.source.labels(trace.source.tokens, merges=False)]
+    text, tokens = trace.source, trace.source.tokens
+    if trace.does == "write":
+        text, tokens = trace.target, trace.target.read
+    words = [label.text for label in text.labels(tokens, merges=False)]
     row = _HEIGHT / n_places
     left, top = MARGIN + 56.0, HEADING + 22
     high = float(np.abs(encoding).max()) or 1.0

@@ -1,9 +1,10 @@
-"""How a translation came about, step by step: the word chosen, the others, and where it looked."""
+"""How a text came about, step by step: the word chosen, the others, and where it looked."""
 
 import math
 
 import numpy as np
 
+from regard.errors import UsageError
 from regard.inspection.scene.frame import (
     BODY,
     HEADING,
@@ -16,33 +17,41 @@ from regard.inspection.scene.frame import (
 from regard.inspection.scene.items import Item, Rectangle, Scene, Text
 from regard.inspection.scene.measure import shortened
 from regard.inspection.scene.view import View
-from regard.inspection.trace import Alternative, Label, Table, Trace, table
+from regard.inspection.trace import MASK, Alternative, Does, Label, Table, Trace, looks_of_steps
 
 _CARD, _APART, _IN_ROW = 158.0, 14.0, 7
 _LINE = 19.0
 _INSIDE = 12.0
-_PLACES = 3  # of the source that are named
+_PLACES = 3  # that are named of those it looked at
+TITLES: dict[Does, str] = {
+    "translate": "The translation, step by step",
+    "write": "The text, step by step",
+    "fill": "The words that were missing",
+}
+_WORDS: dict[Does, str] = {
+    "translate": "word written",
+    "write": "word given (pale) or written",
+    "fill": "word found",
+}
+_COUNTED: dict[Does, str] = {
+    "translate": "steps, </s> included",
+    "write": "new tokens",
+    "fill": "missing words",
+}
 _SHORT = 12.5
 _NUMBER = 40.0  # what a share in percent takes
 
 
 def strip(trace: Trace, view: View) -> Scene:
     """A card a step, in the order of writing."""
-    looks = None
-    if trace.layers("cross"):
-        looks = table(
-            trace,
-            "cross",
-            view.layer,
-            heads=view.heads,
-            reading="predicting",
-            merges=False,
-        )
-    title = "The translation, step by step"
+    check_steps(trace)
+    looks = looks_of_steps(trace, view.layer, view.heads)
+    title = TITLES[trace.does]
+    side = "encoder" if trace.does == "fill" else "decoder"
     where = (
-        "" if looks is None else f" · where it looked: decoder layer {looks.layer}, mean of heads"
+        "" if looks is None else f" · where it looked: {side} layer {looks.layer}, mean of heads"
     )
-    below = f"word written, most probable words with their probabilities{where}"
+    below = f"{_WORDS[trace.does]}, most probable words with their probabilities{where}"
     items = heading(title, below)
     n_others = max([len(step.alternatives) for step in trace.steps], default=0)
     height = 62 + n_others * _LINE + (0 if looks is None else 26 + _PLACES * _LINE) + 6
@@ -57,8 +66,18 @@ def strip(trace: Trace, view: View) -> Scene:
         items += _card(trace, looks, labels[t], t, x, y, height)
     width = max(2 * MARGIN + in_row * (_CARD + _APART) - _APART, heading_width(title, below))
     bottom = top + n_rows * (height + _APART)
-    total = f"log P = {trace.log_probability:.2f} over {n} steps, <EOS> included"
+    n_new = n - trace.n_given
+    total = f"log P = {trace.log_probability:.2f} over {n_new} {_COUNTED[trace.does]}"
     return noted(items, [total], width, bottom + 8, view.theme)
+
+
+def check_steps(trace: Trace) -> None:
+    """Refuse to tell steps where nothing was predicted."""
+    if not trace.steps:
+        raise UsageError(
+            f"nothing was to be found in this text: write {MASK} where a word is missing, or "
+            "choose lines, matrix or grid"
+        )
 
 
 def _card(
@@ -81,8 +100,8 @@ def _card(
         ),
         Text(
             *(x + _INSIDE, y + 38, shortened(label.text, inner, BODY + 2), BODY + 2),
-            "soft" if label.is_special else "ink",
-            is_bold=True,
+            "soft" if label.is_special or t < trace.n_given else "ink",
+            is_bold=t >= trace.n_given,
             row=t,
         ),
     ]

@@ -19,7 +19,7 @@ class View:
     """
 
     form: str = "lines"
-    site: str = "cross"
+    site: str | None = None
     layer: int | None = None
     heads: tuple[int, ...] | None = None
     word: int | str | None = None
@@ -31,24 +31,39 @@ class View:
 
     def __post_init__(self) -> None:
         _check("view", self.form, FORMS)
-        _check("site", self.site, KINDS)
+        if self.site is not None:
+            _check("site", self.site, KINDS)
         _check("theme", self.theme, THEMES)
         if self.reading is not None:
             _check("reading", self.reading, READINGS)
         if self.top_k is not None and self.top_k < 1:
             raise UsageError(f"top_k = {self.top_k} shows nothing: give 1 or more")
 
+    def kind(self, trace: Trace) -> str:
+        """Which attention it is about: the one asked for, or what is usual for this trace."""
+        return self.site or trace.usual_site
+
     def table(self, trace: Trace, kind: str | None = None) -> Table:
         """The weights it is about, between the rows and columns that it shows."""
         found = table(
             trace,
-            kind or self.site,
+            kind or self.kind(trace),
             self.layer,
             heads=self.heads,
             reading=self.reading,
             merges=self.merges,
         )
         return found.without_special() if self.hides_special else found
+
+
+def check_across(trace: Trace, form: str) -> None:
+    """Refuse a picture of two sentences where there is one text alone."""
+    if trace.does != "translate":
+        origin = trace.provenance
+        raise UsageError(
+            f"the {form} view shows a source beside its translation, and {origin.model} "
+            f"({origin.kind}) has one text alone: choose lines, matrix, grid or strip"
+        )
 
 
 def _check(what: str, given: str, allowed: tuple[str, ...]) -> None:

@@ -1,11 +1,12 @@
-"""A trace: a sentence, its translation, and every attention on the way from one to the other."""
+"""A trace: a text, what a model made of it, and every attention on the way."""
 
-from regard.inspection.trace.sentence import Label, Sentence, Token, Word
-from regard.inspection.trace.table import READINGS, Table, table
+from regard.inspection.trace.sentence import BEGINNING, MASK, Label, Sentence, Token, Word
+from regard.inspection.trace.table import READINGS, Table, looks_of_steps, table
 from regard.inspection.trace.trace import (
     KINDS,
     NAMES,
     Alternative,
+    Does,
     Kind,
     Provenance,
     Step,
@@ -14,10 +15,13 @@ from regard.inspection.trace.trace import (
 )
 
 __all__ = [
+    "BEGINNING",
     "KINDS",
+    "MASK",
     "NAMES",
     "READINGS",
     "Alternative",
+    "Does",
     "Kind",
     "Label",
     "Provenance",
@@ -28,5 +32,6 @@ __all__ = [
     "Trace",
     "TracedSite",
     "Word",
+    "looks_of_steps",
     "table",
 ]

@@ -17,7 +17,7 @@ from safetensors.numpy import save as serialise
 from regard.errors import TraceError
 from regard.inspection.trace.checks import check_rows
 from regard.inspection.trace.sentence import Sentence
-from regard.inspection.trace.trace import Kind, Provenance, Step, Trace, TracedSite
+from regard.inspection.trace.trace import Does, Kind, Provenance, Step, Trace, TracedSite
 from regard.inspection.whole_file import whole_file
 
 FORMAT = 1  # raised when a trace of today could be misread by Regard of yesterday
@@ -45,6 +45,7 @@ class _Head(BaseModel):
     provenance: Provenance
     aligning: int | None
     depths: dict[str, tuple[int, ...]]
+    does: Does = "translate"
 
 
 def save_trace(trace: Trace, path: str | Path) -> Path:
@@ -93,8 +94,8 @@ def as_json(trace: Trace) -> str:
 def _head(trace: Trace) -> dict[str, Any]:
     return {
         "format": FORMAT,
-        "source": asdict(trace.source),
-        "target": asdict(trace.target),
+        "source": _sentence(trace.source),
+        "target": _sentence(trace.target),
         "sites": [
             {
                 "kind": site.kind,
@@ -108,7 +109,15 @@ def _head(trace: Trace) -> dict[str, Any]:
         "provenance": asdict(trace.provenance),
         "aligning": trace.aligning,
         "depths": {name: list(trace.depths[name]) for name in sorted(trace.depths)},
+        **({} if trace.does == "translate" else {"does": trace.does}),
     }
+
+
+def _sentence(sentence: Sentence) -> dict[str, Any]:
+    said = asdict(sentence)
+    if sentence.first is None:
+        del said["first"]  # it is <BOS>
+    return said
 
 
 def _short(values: np.ndarray) -> Any:
@@ -149,9 +158,12 @@ def _assembled(head: _Head, arrays: dict[str, np.ndarray], place: Path) -> Trace
     words_fit = all(
         token.word is None or 0 <= token.word < len(side.words)
         for side in (head.source, head.target)
-        for token in side.tokens
+        for token in (*side.tokens, *([side.first] if side.first else []))
     )
-    if len(head.steps) != n_target or not is_table or not words_fit:
+    n_steps = {"translate": n_target, "write": n_target, "fill": len(head.source.gaps)}[head.does]
+    is_prompt = head.does != "write" or 0 < n_source <= n_target
+    fits = len(head.steps) == n_target == n_steps and is_prompt
+    if not fits or not is_table or not words_fit:
         raise TraceError(f"{place} is damaged: its parts do not fit together")
     return Trace(
         head.source,
@@ -162,4 +174,5 @@ def _assembled(head: _Head, arrays: dict[str, np.ndarray], place: Path) -> Trace
         head.aligning,
         head.depths,
         positions,
+        head.does,
     )

@@ -1,10 +1,11 @@
-"""One side of a translation: its text, its words, and the tokens a model sees of it."""
+"""A text as a model sees it: its characters, its words, and its tokens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regard.special import BOS, EOS, NAMES, PAD
 
+MASK = "[MASK]"  # where a word was taken out
 _SPACE = "▁"  # how sentencepiece writes a space
 _CONTINUES = "·"  # before a token that goes on with a word
 _NOTHING = "␣"  # for a token that covers spaces alone
@@ -35,6 +36,9 @@ class Token:
         return self.id in (PAD, BOS, EOS)
 
 
+BEGINNING = Token(BOS, NAMES[BOS], 0, 0, None)
+
+
 @dataclass(frozen=True)
 class Label:
     """What a row or column is called, and the places of the tokens that it stands for."""
@@ -48,17 +52,24 @@ class Label:
 class Sentence:
     """A text with its words, and its tokens in the order in which the model reads or writes them.
 
-    Tokens end with <EOS>; <BOS>, which a decoder reads first, is not among them.
+    What a decoder reads before it writes the first of them is not among them: ``first``, which is
+    <BOS> unless it is said.
     """
 
     text: str
     words: tuple[Word, ...]
     tokens: tuple[Token, ...]
+    first: Token | None = None
 
     @property
     def read(self) -> tuple[Token, ...]:
-        """What a decoder reads while it writes these tokens: <BOS>, then all but the last."""
-        return (Token(BOS, NAMES[BOS], 0, 0, None), *self.tokens[:-1])
+        """What a decoder reads while it writes these tokens: the first, then all but the last."""
+        return (self.first or BEGINNING, *self.tokens[:-1])
+
+    @property
+    def gaps(self) -> tuple[int, ...]:
+        """The places of tokens that stand for words taken out."""
+        return tuple(place for place, token in enumerate(self.tokens) if token.text == MASK)
 
     def labels(self, tokens: Sequence[Token], *, merges: bool) -> tuple[Label, ...]:
         """A label for every token, or for every word that they spell."""

@@ -112,6 +112,21 @@ def table(
     return Table(site.kind, site.layer, chosen, rows, columns, merged, read_as)
 
 
+def looks_of_steps(
+    trace: Trace, layer: int | None = None, heads: Sequence[int] | None = None
+) -> Table | None:
+    """Where each step looked, a row of tokens each; none if the model never looks."""
+    kind = {"translate": "cross", "write": "decoder", "fill": "encoder"}[trace.does]
+    if not trace.layers(kind):
+        return None
+    found = table(trace, kind, layer, heads=heads, reading="predicting", merges=False)
+    if trace.does != "fill":
+        return found
+    gaps = list(trace.source.gaps)  # a word that was taken out is found from its own place
+    rows = tuple(found.rows[place] for place in gaps)
+    return replace(found, rows=rows, weights=found.weights[:, gaps])
+
+
 def _checked_heads(heads: Sequence[int] | None, n_heads: int, name: str) -> tuple[int, ...]:
     chosen = tuple(range(n_heads)) if heads is None else tuple(heads)
     wrong = [head for head in chosen if not 0 <= head < n_heads]

@@ -1,4 +1,4 @@
-"""A trace: everything one looks at when one looks inside a model while it translates a sentence."""
+"""A trace: everything one looks at when one looks inside a model while it reads and writes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ from regard.errors import UsageError
 from regard.inspection.trace.sentence import Sentence
 from regard.shapes import Float
 
+Does = Literal["translate", "write", "fill"]
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
 
@@ -26,7 +27,7 @@ ROWS: dict[str, str] = {
 }
 COLUMNS: dict[str, str] = {
     "encoder": "a source token, as key and value",
-    "decoder": "a target token that was read, <s> first",
+    "decoder": "a target token that was read",
     "cross": "a source token, as key and value",
 }
 
@@ -73,7 +74,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Step:
-    """How probable a target token was, and which tokens were the most probable ones there."""
+    """How probable a token of the target was, and which ones were the most probable there."""
 
     log_probability: float
     alternatives: tuple[Alternative, ...]
@@ -95,7 +96,12 @@ class Provenance:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """A sentence, its translation, every attention on the way, and how sure the model was.
+    """What was given, what came of it, every attention on the way, and how sure the model was.
+
+    ``does`` says what the two sentences are. A model that *translates* reads the source and writes
+    the target. One that *writes* on from the source has the whole text as its target, whose first
+    token is only read and whose last is only written. One that *fills* gaps reads the source, and
+    its target holds the tokens that it found, one for each [MASK].
 
     Row t of ``decoder`` and ``cross`` sites is the step that reads ``target.read[t]`` and predicts
     ``target.tokens[t]``. A trace shows itself in a notebook.
@@ -109,11 +115,30 @@ class Trace:
     aligning: int | None = None  # the cross layer that best tells which word came from which
     depths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # repetitions a token took
     positions: Float[np.ndarray, "L D"] | None = None  # what is added for each place
+    does: Does = "translate"
+
+    @property
+    def n_given(self) -> int:
+        """How many of the steps are about tokens that were given: those of a prompt."""
+        return len(self.source.tokens) - 1 if self.does == "write" else 0
+
+    @property
+    def output(self) -> str:
+        """What came of the source: the translation, the words after it, the source without gaps."""
+        if self.does == "write":
+            return self.target.text[len(self.source.text) :]
+        return self.target.text if self.steps else ""
 
     @property
     def log_probability(self) -> float:
-        """``log P(target | source)``."""
-        return float(sum(step.log_probability for step in self.steps))
+        """``log P(output | source)``."""
+        return float(sum(step.log_probability for step in self.steps[self.n_given :]))
+
+    @property
+    def usual_site(self) -> Kind:
+        """The kind of attention to show unless another is asked for: to the source, if there is."""
+        there = [kind for kind in KINDS if self.layers(kind)]
+        return "cross" if "cross" in there or not there else there[0]
 
     def layers(self, kind: str) -> tuple[int, ...]:
         """The layers that attend in this way."""
@@ -166,15 +191,21 @@ class Trace:
             for kind in KINDS
             if self.layers(kind)
         )
+        n = len(self.source.tokens)
+        counts = {
+            "translate": f"{n} source and {len(self.target.tokens)} target tokens",
+            "write": f"{n} tokens given and {len(self.steps) - self.n_given} new",
+            "fill": f"{n} tokens, {len(self.steps)} of them found",
+        }
         return (
-            f"{self.source.text} → {self.target.text}\n"
-            f"log P {self.log_probability:.2f} · {len(self.source.tokens)} source and "
-            f"{len(self.target.tokens)} target tokens · layers × heads: {sites or 'none'} · "
+            f"{self.source.text} → {self.output}\n"
+            f"log P {self.log_probability:.2f} · {counts[self.does]} · "
+            f"layers × heads: {sites or 'none'} · "
             f"{self.provenance.model} ({self.provenance.recipe})"
         )
 
     def __repr__(self) -> str:
-        return f"<Trace {self.source.text!r} → {self.target.text!r}, {len(self.sites)} sites>"
+        return f"<Trace {self.source.text!r} → {self.output!r}, {len(self.sites)} sites>"
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None

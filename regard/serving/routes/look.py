@@ -7,8 +7,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from regard.decoding import Search
 from regard.inspection.scene import View
+from regard.language import Writer
 from regard.serving.looking import Sight, head_facts, picture, trace_file
 from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import (
@@ -25,7 +25,9 @@ from regard.serving.routes.schemas import (
 )
 from regard.serving.service import Service
 from regard.serving.translating import check_size, check_tokens
-from regard.translation.ablating import Ablation, ablate
+from regard.tracing import ablate, loaded_of
+from regard.translation import Translator
+from regard.translation.ablating import Ablation
 
 _TYPES = {
     "svg": "image/svg+xml",
@@ -47,7 +49,7 @@ def look_routes(service: Service) -> APIRouter:
 
     @router.post("/trace", response_class=Response, responses={200: {"content": _TRACE}})
     async def trace(request: Request, question: TraceQuestion) -> Response:
-        """Every attention on the way from a sentence to its translation."""
+        """Every attention on the way from a text to what a model makes of it."""
         sight = _sight(service, question)
         if question.format == "json":
             text = await service.alone(request, lambda: service.traces.of(sight).to_json())
@@ -77,7 +79,7 @@ def look_routes(service: Service) -> APIRouter:
         columns = seen.target.read if found.kind == "decoder" else seen.source.tokens
         numbers = asdict(found)
         return CellAnswer(
-            model=sight.served.name,
+            model=sight.name,
             site=numbers.pop("kind"),
             row_token=rows[found.row].text,
             column_token=columns[found.column].text,
@@ -91,7 +93,7 @@ def look_routes(service: Service) -> APIRouter:
         sight = _sight(service, question)
         seen = await service.alone(request, lambda: service.traces.of(sight))
         return HeadsAnswer(
-            model=sight.served.name,
+            model=sight.name,
             source=seen.source.text,
             target=seen.target.text,
             heads=[HeadAnswer(**vars(one)) for one in head_facts(seen)],
@@ -99,22 +101,23 @@ def look_routes(service: Service) -> APIRouter:
 
     @router.post("/ablate")
     async def switch(request: Request, question: AblateQuestion) -> AblateAnswer:
-        """Translate again with heads switched off, or looking elsewhere."""
+        """Ask the model again with heads switched off, or looking elsewhere."""
         sight = _sight(service, question)
 
         def changed() -> Ablation:
             return ablate(
-                sight.served.translator,
+                sight.opened,
                 sight.source,
                 question.heads,
                 question.change,
                 target=sight.target,
-                search=Search(width=sight.beam),
+                search=sight.search,
+                n_new=sight.n_new,
             )
 
         found = await service.alone(request, changed)
         return AblateAnswer(
-            model=sight.served.name,
+            model=sight.name,
             heads=[head.name for head in found.heads],
             before=found.before.text,
             after=found.after.text,
@@ -144,25 +147,34 @@ def look_routes(service: Service) -> APIRouter:
 
 
 def _sight(service: Service, question: SightQuestion) -> Sight:
-    served = service.catalogue.translator(question.model)
+    name, opened = service.catalogue.looked_into(question.model)
     bounds = service.settings.bounds
     if question.beam > bounds.beam:
         raise RequestError(
             f"a beam of {question.beam} is too wide here: ask for up to {bounds.beam}", code="beam"
         )
-    if not question.source.strip():
+    is_writer = isinstance(opened, Writer)  # which may begin with nothing, and go on with a line
+    if not (question.source.strip() or is_writer):
         raise RequestError(
             "there is nothing to look at: the source sentence is empty", code="empty"
         )
     target = question.target
-    if target is not None and not target.strip():
-        raise RequestError("the target is empty: give a translation, or leave it out", code="empty")
-    translator = served.translator
-    limit = min(bounds.looked, translator.limit)
+    if target is not None and not (target if is_writer else target.strip()):
+        raise RequestError("the target is empty: give one, or leave it out", code="empty")
     check_size([question.source, target or ""], bounds)
-    check_tokens("the source", translator.source_tokenizer, question.source, limit)
-    check_tokens("the target", translator.target_tokenizer, target or "", limit)
-    return Sight(served, question.source, target, question.beam)
+    limit = bounds.looked
+    if isinstance(opened, Translator):
+        limit = min(limit, opened.limit)
+    loaded = loaded_of(opened)
+    check_tokens("the source", loaded.source_tokenizer, question.source, limit)
+    check_tokens("the target", loaded.target_tokenizer, target or "", limit)
+    if question.new is not None and question.new > limit:
+        raise RequestError(
+            f"{question.new:,} new tokens are too many here: ask for up to {limit:,}",
+            status=413,
+            code="too-long",
+        )
+    return Sight(name, opened, question.source, target, question.beam, question.new)
 
 
 def _file(content: bytes, kind: str, name: str) -> Response:

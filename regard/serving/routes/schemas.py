@@ -88,12 +88,18 @@ class TranslateAnswer(BaseModel):
 
 
 class SightQuestion(Question):
-    """A sentence to look at, and what to read as its translation; else the model's own is found."""
+    """A text to look at, and what to read as the model's answer; else its own is found.
+
+    The answer is a translation, what comes after the text, or the text without its [MASK]s.
+    """
 
     model: Name | None = None
     source: Text
     target: Text | None = None
-    beam: int = Field(5, ge=1, le=100)
+    beam: int = Field(5, ge=1, le=100, description="Width of the beam of a translation.")
+    new: int | None = Field(
+        None, ge=1, le=1_000, description="Tokens that a language model writes on; else one."
+    )
 
 
 class TraceQuestion(SightQuestion):
@@ -106,7 +112,9 @@ class TraceQuestion(SightQuestion):
 class CellQuestion(SightQuestion):
     """One weight: the query of a row and the key of a column, in one head."""
 
-    site: Literal["encoder", "decoder", "cross"] = "cross"
+    site: Literal["encoder", "decoder", "cross"] | None = Field(
+        None, description="What there is, if it is not said: cross, or else the first of these."
+    )
     layer: Place = 0
     head: Place = 0
     row: Place = 0
@@ -189,7 +197,7 @@ class ViewQuestion(Question):
     form: Literal["lines", "matrix", "grid", "alignment", "positions", "strip", "overview"] = (
         "lines"
     )
-    site: Literal["encoder", "decoder", "cross"] = "cross"
+    site: Literal["encoder", "decoder", "cross"] | None = None
     layer: Place | None = None
     heads: list[Place] | None = None
     word: Place | Name | None = None
@@ -211,7 +219,7 @@ class ModelAnswer(BaseModel):
     """A served model."""
 
     name: str
-    does: Literal["translate", "write"]
+    does: Literal["translate", "write", "fill"]
     source_language: str | None = None
     target_language: str | None = None
     kind: str | None = None

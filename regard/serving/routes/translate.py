@@ -1,6 +1,5 @@
 """Our own API: what is served, and translating with it, whole or as it is decoded."""
 
-import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,11 +8,15 @@ from fastapi.responses import StreamingResponse
 from starlette.requests import Request
 
 from regard import __version__
+from regard.checkpoint import LoadedModel
 from regard.decoding import Search
 from regard.errors import RegardError
 from regard.inspection.heads import n_heads
+from regard.inspection.trace import Does
 from regard.serving.catalogue import Served
+from regard.serving.generating import TextWriter
 from regard.serving.refusals import RequestError
+from regard.serving.routes.events import EVENTS, line
 from regard.serving.routes.schemas import (
     PROBLEMS,
     AlignmentAnswer,
@@ -25,9 +28,8 @@ from regard.serving.routes.schemas import (
     TranslateQuestion,
 )
 from regard.serving.service import Service
+from regard.serving.storyteller import Storyteller
 from regard.serving.translating import Asked, Found, Partial, Translating, check_texts
-
-EVENTS = "application/x-ndjson"
 
 
 def translate_routes(service: Service) -> APIRouter:
@@ -38,7 +40,8 @@ def translate_routes(service: Service) -> APIRouter:
     async def info() -> InfoAnswer:
         """Say which models are served, and how much one may ask for."""
         models = [_model(one) for one in service.catalogue.translators]
-        models += [ModelAnswer(name=one.name, does="write") for one in service.catalogue.writers]
+        models += [_writer(one) for one in service.catalogue.writers]
+        models += [_facts(one.name, "fill", one.finder.loaded) for one in service.catalogue.readers]
         limits = {name: float(value) for name, value in vars(service.settings.bounds).items()}
         return InfoAnswer(version=__version__, models=models, limits=limits)
 
@@ -120,31 +123,35 @@ async def _lines(events: AsyncIterator[tuple[int, Any]]) -> AsyncIterator[bytes]
         async for place, event in events:
             match event:
                 case Partial(text):
-                    yield _line({"event": "partial", "sentence": place, "text": text})
+                    yield line({"event": "partial", "sentence": place, "text": text})
                 case Found():
                     answer = sentence(event).model_dump()
-                    yield _line({"event": "sentence", "sentence": place, **answer})
-        yield _line({"event": "done"})
+                    yield line({"event": "sentence", "sentence": place, **answer})
+        yield line({"event": "done"})
     except RegardError as error:
-        yield _line({"event": "error", "error": str(error), "code": error.code})
-
-
-def _line(event: dict[str, Any]) -> bytes:
-    return f"{json.dumps(event, ensure_ascii=False, allow_nan=False)}\n".encode()
+        yield line({"event": "error", "error": str(error), "code": error.code})
 
 
 def _model(served: Served) -> ModelAnswer:
-    loaded = served.loaded
-    model = loaded.translator
+    source, target = served.pair or (None, None)
+    facts = _facts(served.name, "translate", served.loaded)
+    return facts.model_copy(update={"source_language": source, "target_language": target})
+
+
+def _writer(writer: TextWriter) -> ModelAnswer:
+    if isinstance(writer, Storyteller):
+        return _facts(writer.name, "write", writer.loaded)
+    return ModelAnswer(name=writer.name, does="write")
+
+
+def _facts(name: str, does: Does, loaded: LoadedModel) -> ModelAnswer:
+    model = loaded.model
     heads: dict[str, list[int]] = {}
     for site in model.sites:
         heads.setdefault(site.kind, []).append(n_heads(model, site))
-    source, target = served.pair or (None, None)
     return ModelAnswer(
-        name=served.name,
-        does="translate",
-        source_language=source,
-        target_language=target,
+        name=name,
+        does=does,
         kind=loaded.recipe.model.kind,
         recipe=loaded.recipe.name,
         parameters=sum(one.numel() for one in model.parameters()),

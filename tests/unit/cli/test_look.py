@@ -18,7 +18,7 @@ from regard.inspection.trace import Label, Trace, table
 from regard.models import build
 from regard.recipes import Recipe, TransformerSection
 from regard.text import Words
-from regard.translation.tracing import trace
+from regard.tracing import trace
 
 WORDS = Words(["ein", "Hund", "sieht", "die", "Katze", "机", "器", "."])
 

@@ -12,8 +12,8 @@ from regard.attention import Additive, MultiHeadAttention, Site
 from regard.errors import UsageError
 from regard.inspection.arithmetic import Arithmetic, arithmetic
 from regard.models import EncoderDecoder
+from regard.tracing import trace
 from regard.translation import Translator
-from regard.translation.tracing import trace
 
 SOURCE, TARGET = "ein Hund sieht eine Katze", "im Haus ."
 
@@ -25,7 +25,7 @@ def found(place: Path, kind: str, layer: int, **cell: int) -> tuple[Arithmetic, 
     site = next(one for one in model.sites if (one.kind, one.layer) == (kind, layer))
     source = torch.tensor([[*words.encode(SOURCE), 3]])
     target = torch.tensor([[2, *words.encode(TARGET)]])
-    return arithmetic(model, source, target, site, **cell), translator
+    return arithmetic(model, (source, target), site, **cell), translator
 
 
 @pytest.mark.parametrize(("kind", "layer"), [("encoder", 1), ("decoder", 0), ("cross", 2)])
@@ -75,7 +75,7 @@ class Looker(nn.Module):
 def test_other_scores_have_no_products() -> None:
     site = Site("cross", 0, "attention.weights")
     ids = torch.tensor([[5, 6, 7, 3]]), torch.tensor([[2, 8]])
-    cell = arithmetic(Looker(), *ids, site, head=1, row=0, column=2)
+    cell = arithmetic(Looker(), ids, site, head=1, row=0, column=2)
     assert (cell.products, cell.sum, cell.divisor) == (None, None, None)
     assert cell.formula == "vᵀ tanh(W [q; k])"
     assert sum(cell.weights) == pytest.approx(1, abs=1e-5)

@@ -10,9 +10,9 @@ from safetensors import safe_open
 
 from regard.decoding import Search
 from regard.inspection.trace import Trace
+from regard.tracing import trace
 from regard.translation import Translator
 from regard.translation.ablating import ablate
-from regard.translation.tracing import trace
 from tests.unit.serving.conftest import Live
 
 SOURCES = ["ein Hund sieht", "im", ""]

@@ -9,8 +9,8 @@ from regard.checkpoint import load
 from regard.decoding import Limits, Sampling, Search
 from regard.errors import UsageError
 from regard.inspection import Head, ablated, all_heads
+from regard.tracing import trace
 from regard.translation import Translator, ablate
-from regard.translation.tracing import trace
 
 SOURCE = "ein Hund sieht eine Katze"
 SHORT = Search(width=2, limits=Limits(most=6))

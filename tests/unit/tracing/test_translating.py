@@ -28,8 +28,8 @@ from regard.recipes.networks import (
     UniversalSection,
 )
 from regard.text import Characters, SentencePieceText, Tokenizer, Words
+from regard.tracing import trace
 from regard.translation import Translator
-from regard.translation.tracing import trace
 
 WORDS = Words(["ein", "Hund", "sieht", "eine", "Katze", "im", "Haus", "机", "器", "."])
 SOURCE, TARGET = "ein Hund sieht 机器", "eine Katze im Haus ."
@@ -198,16 +198,17 @@ def test_found_tokens_have_places_even_if_text_would_be_cut_otherwise(
     tmp_path: Path, subwords: SentencePieceText
 ) -> None:
     place = folder(tmp_path, "transformer", subwords)
-    from regard.translation.tracing import _written
+    from regard.tracing.sentences import ending
+    from regard.tracing.translating import translation
 
     ids = subwords.encode("happy doing")
     spelled = [subwords.encode(f" {c}")[-1] for c in "happy"]  # one letter after the other
-    sentence = _written(subwords, spelled)
+    sentence = ending(translation(subwords, spelled))
     assert [token.id for token in sentence.tokens[:-1]] == spelled
     assert sentence.text == subwords.decode(spelled)
     covered = "".join(sentence.text[t.start : t.end] for t in sentence.tokens)
     assert covered == sentence.text.replace(" ", "")
-    same = _written(subwords, ids)
+    same = ending(translation(subwords, ids))
     assert [(t.id, t.start) for t in same.tokens[:-1]] == [
         (p.id, p.start) for p in subwords.pieces("happy doing")
     ]

@@ -1,0 +1,123 @@
+"""What becomes of what any model makes of a text when heads are switched off, or look elsewhere."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+
+from regard.checkpoint import LoadedModel
+from regard.decoding import Search
+from regard.inspection.ablation import Change, Changes, ablated, changes_of
+from regard.inspection.heads import HeadLike
+from regard.inspection.trace import Step
+from regard.language import Finder, Writer
+from regard.text import Tokenizer
+from regard.tracing.continuing import Continuation, go_on
+from regard.tracing.filling import at_gaps, filled, given_words, read, with_gaps
+from regard.tracing.tracing import Opened, open_any
+from regard.tracing.watching import steps
+from regard.translation import ablating
+from regard.translation.ablating import Ablation
+from regard.translation.scoring import Scored
+from regard.translation.translator import Translation
+
+
+def ablate(
+    model: str | Path | LoadedModel | Opened,
+    source: str,
+    heads: HeadLike | Iterable[HeadLike] | Changes,
+    change: Change = "off",
+    *,
+    kind: str | None = None,
+    target: str | None = None,
+    search: Search | None = None,
+    n_new: int | None = None,
+) -> Ablation:
+    """Let the model do again what it does, with some heads changed.
+
+    Arguments are those of :func:`regard.trace` and :func:`regard.translation.ablate`. What is
+    compared are the translations, the words that follow a prompt, or the words found for [MASK]s.
+    """
+    opened = open_any(model)
+    match opened:
+        case Writer():
+            return _writing(opened, source, heads, change, kind, target, n_new or 1)
+        case Finder():
+            return _filling(opened, source, heads, change, kind, target)
+    return ablating.ablate(opened, source, heads, change, kind=kind, target=target, search=search)
+
+
+@torch.inference_mode()
+def _writing(
+    writer: Writer,
+    prompt: str,
+    heads: HeadLike | Iterable[HeadLike] | Changes,
+    change: Change,
+    kind: str | None,
+    target: str | None,
+    n_new: int,
+) -> Ablation:
+    changes = changes_of(writer.model, heads, change, kind=kind or "decoder")
+
+    def scored(written: Continuation) -> Scored:
+        found = written.steps(writer, written.read(writer)[0])
+        return _scored(writer.tokenizer, written.ids[written.n_given :], found[written.n_given :])
+
+    def output(written: Continuation, score: Scored) -> Translation:
+        return _output(written.target.text[len(prompt) :], score, written.n_left_out)
+
+    before = go_on(writer, prompt, target, n_new)
+    # Given weights begin anew with every reading, so each has a block of its own.
+    with ablated(writer.model, changes) as changed:
+        after = go_on(writer, prompt, None, n_new)
+    with ablated(writer.model, changes):
+        scored_after = scored(before)
+    with ablated(writer.model, changes):
+        again = scored(after)
+    scored_before = scored(before)
+    return Ablation(
+        prompt,
+        changed,
+        output(before, scored_before),
+        output(after, again),
+        scored_before,
+        scored_after,
+    )
+
+
+@torch.inference_mode()
+def _filling(
+    finder: Finder,
+    text: str,
+    heads: HeadLike | Iterable[HeadLike] | Changes,
+    change: Change,
+    kind: str | None,
+    target: str | None,
+) -> Ablation:
+    changes = changes_of(finder.model, heads, change, kind=kind or "encoder")
+    source = with_gaps(finder, text)
+    logits = at_gaps(finder, source, read(finder, source)[0])
+    with ablated(finder.model, changes) as changed:
+        changed_logits = at_gaps(finder, source, read(finder, source)[0])
+    found = given_words(finder, source, target) if target else logits.argmax(-1).tolist()
+    now = changed_logits.argmax(-1).tolist()
+
+    def scored(ids: Sequence[int], at: torch.Tensor) -> Scored:
+        return _scored(finder.tokenizer, ids, steps(at, ids, finder.tokenizer))
+
+    def output(ids: Sequence[int], score: Scored) -> Translation:
+        return _output(filled(finder, source, ids).text, score)
+
+    before, after = scored(found, logits), scored(found, changed_logits)
+    again = output(now, scored(now, changed_logits))
+    return Ablation(text, changed, output(found, before), again, before, after)
+
+
+def _scored(tokenizer: Tokenizer, ids: Sequence[int], found: Sequence[Step]) -> Scored:
+    pieces = tuple(tokenizer.token(id_) for id_ in ids)
+    return Scored(tuple(ids), pieces, tuple(step.log_probability for step in found))
+
+
+def _output(text: str, score: Scored, n_left_out: int = 0) -> Translation:
+    total = score.log_probability
+    return Translation(text, score.tokens, score.pieces, total, total, n_left_out)
