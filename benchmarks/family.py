@@ -149,7 +149,10 @@ def tasks(data: Path) -> dict[str, Task]:
         "tatoeba": Task(
             zh_en.train,
             zh_en.test,
-            ("training.updates=2000", *often, "text.size=8000", "model.dropout=0.3"),
+            (
+                *("training.updates=800", "training.warmup=200", "training.validate_every=400"),
+                *("training.save_every=400", "text.size=8000", "model.dropout=0.3"),
+            ),
             8000,
             zh_en.pairs,
         ),
