@@ -178,7 +178,7 @@ class Location(Score):
         if n_keys > max_length:
             raise SizeError(
                 f"location-based attention knows {max_length} places and was given {n_keys} keys: "
-                "build it with a larger max_length, or shorten the input"
+                "shorten the input, or train with a larger model.max_length"
             )
         return _apply(self.weight[..., :n_keys, :], query)
 

@@ -55,7 +55,7 @@ def _checkpoints(folder: Path, last: int) -> list[Path]:
     found = Checkpoints(folder).last(last)
     if len(found) < last:
         raise UsageError(
-            f"{folder} has {len(found)} checkpoints, not {last}: ask for --last {len(found)}"
+            f"{folder} has {len(found)} of {last} checkpoints: ask for --last {len(found)}"
             if found
             else f"{folder} has no checkpoints: they are kept in training/ beside the weights"
         )

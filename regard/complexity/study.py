@@ -138,8 +138,10 @@ class Study:
             return f"it needs up to {_written(needed)} and {_written(free)} may be used"
         left = self._ends - time.monotonic()
         expected = expected_seconds(point, list(self.measured.values()))
+        if left <= 0:
+            return "the time is up"
         if expected > left:
-            return f"it takes about {expected:.3g} s and {max(0.0, left):.3g} s are left"
+            return f"it takes about {expected:.3g} s and {left:.3g} s are left"
         return None
 
 

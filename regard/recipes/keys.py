@@ -81,19 +81,22 @@ def admits_none(annotation: Any) -> bool:
 
 def allowed(annotation: Any) -> str:
     """What a key of this annotation may hold, in words."""
+    *first, last = _choices(annotation)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _choices(annotation: Any) -> list[str]:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, types.UnionType):
-        return " or ".join(allowed(one) for one in arguments)
+        return [choice for one in arguments for choice in _choices(one)]
     if origin is Literal:
-        *first, last = (f"'{one}'" for one in arguments)
-        return f"{', '.join(first)} or {last}" if first else last
+        return [f"'{one}'" for one in arguments]
     if origin is tuple:
-        if arguments[-1] is Ellipsis:
-            return "a list of texts"
-        return f"a list of {len(arguments)}, each {allowed(arguments[0])}"
+        size = "" if arguments[-1] is Ellipsis else f" of {len(arguments)}"
+        return [f"a list{size}, each {allowed(arguments[0])}"]
     if origin is Annotated:
-        return f"{allowed(arguments[0])}{_limits(arguments[1:])}"
-    return _NAMES[annotation]
+        return [f"{allowed(arguments[0])}{_limits(arguments[1:])}"]
+    return [_NAMES[annotation]]
 
 
 _NAMES = {

@@ -147,8 +147,8 @@ def _site(model: EncoderDecoder, layer: int | None) -> Site:
     cross = {site.layer: site for site in model.sites if site.kind == "cross"}
     if not cross:
         raise UsageError(
-            "this model never looks back at its source (it keeps one vector of it), so it has no "
-            "alignments: choose a model with attention"
+            "this model has no attention to the words of its source (it keeps one vector of it, or "
+            "a memory), so it has no alignments: choose a model with attention"
         )
     site = model.aligning if layer is None else cross.get(layer)
     if site is None:

@@ -222,7 +222,7 @@ class TestAverage:
         fixture = Path(__file__).parents[1] / "fixtures" / "model-format-1"
         cases = {
             ("average", str(model), "--out", mean): "there is only one model to average",
-            ("average", str(model), "--last", "99", "--out", mean): "checkpoints, not 99: ask for",
+            ("average", str(model), "--last", "99", "--out", mean): "of 99 checkpoints: ask for",
             ("average", str(fixture), "--last", "2", "--out", mean): "has no checkpoints",
             ("average", str(model), str(fixture), "--out", mean): "have different vocabularies",
             ("average", str(model), str(model), "--out", str(model)): "is there already",

@@ -154,7 +154,7 @@ def test_location_refuses_more_keys_than_it_has_places_for() -> None:
         score(torch.randn(2, 3, 6), torch.randn(2, 5, 7))
     assert str(refusal.value) == (
         "location-based attention knows 4 places and was given 5 keys: "
-        "build it with a larger max_length, or shorten the input"
+        "shorten the input, or train with a larger model.max_length"
     )
 
 
