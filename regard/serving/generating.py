@@ -16,6 +16,7 @@ class Wish:
     prompt: str
     max_tokens: int = 16
     temperature: float = 1.0
+    top_k: int = 0
     top_p: float = 1.0
     seed: int = 1
     stop: tuple[str, ...] = ()

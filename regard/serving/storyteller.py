@@ -13,6 +13,16 @@ from regard.special import BOS
 _BROKEN = "\ufffd"  # bytes that are no character yet
 
 
+@dataclass(frozen=True)
+class Spelled:
+    """A token that was written, what it adds to the text, and how probable it was."""
+
+    id: int
+    text: str
+    waiting: str  # bytes that are no character without the next token
+    log_probability: float
+
+
 @dataclass(frozen=True, eq=False)
 class Storyteller:
     """Writes on from a prompt with one model, token by token."""
@@ -43,15 +53,23 @@ class Storyteller:
 
     def write(self, wish: Wish) -> Iterator[Written]:
         """Go on from the prompt; bytes that are no whole character wait for the next."""
+        n_written, waiting = 0, ""
+        for token in self.tokens(wish):
+            yield Written(token.text)
+            n_written, waiting = n_written + 1, token.waiting
+        yield Written(waiting, 0, "length" if n_written >= wish.max_tokens else "stop")
+
+    def tokens(self, wish: Wish) -> Iterator[Spelled]:
+        """The same token by token."""
         tokenizer = self.loaded.source_tokenizer
         sampling = None
         if wish.temperature > 0:
-            sampling = Sampling(wish.temperature, top_p=wish.top_p, seed=wish.seed)
+            sampling = Sampling(wish.temperature, wish.top_k, wish.top_p, wish.seed)
         begun = tokenizer.encode(wish.prompt)
         before = len(tokenizer.decode(begun))
         device = self.model.output.weight.device
         ids: list[int] = []
-        given, text = 0, ""
+        given = 0
         tokens = stream(
             self.model,
             begun or [BOS],
@@ -66,6 +84,5 @@ class Storyteller:
             ids.append(event.token)
             text = tokenizer.decode([*begun, *ids])[before:]
             safe = len(text.rstrip(_BROKEN))
-            yield Written(text[given:safe])
+            yield Spelled(event.token, text[given:safe], text[safe:], event.log_probability)
             given = max(given, safe)
-        yield Written(text[given:], 0, "length" if len(ids) >= wish.max_tokens else "stop")
