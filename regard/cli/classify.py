@@ -1,0 +1,77 @@
+"""`regard classify`: the labels of texts, and how often they are right."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regard.cli import labelled, searching
+
+if TYPE_CHECKING:
+    from regard.language import Judge
+
+
+def classify(
+    model: searching.Model,
+    text: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Texts, or pairs with a tab between them; lines of standard input if none."
+        ),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="So many labels, the likeliest first.")] = 1,
+    gold: labelled.Gold = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
+    threads: searching.Threads = None,
+    device: searching.Device = "auto",
+) -> None:
+    """Tell the labels of texts: label, probability and text; or judge a model with --gold FILE."""
+    from regard.cli.training_session import choose_device
+    from regard.language import Judge
+
+    labelled.set_threads(threads)
+    judge = Judge.open(model, device=choose_device(device))
+    searching.write_utf8()
+    if gold is not None:
+        labelled.refuse_both(text)
+        labelled.show(_report(judge, gold), is_json=as_json)
+        return
+    for burst in labelled.bursts(text):
+        _classify(judge, burst, top, as_json=as_json)
+
+
+def _classify(judge: "Judge", lines: list[str], top: int, *, as_json: bool) -> None:
+    texts = [line.split("\t") for line in lines]
+    n_cut = sum(judge.row(one)[1] for one in texts)
+    for line, told in zip(lines, judge.classify(texts, top), strict=True):
+        if as_json:
+            labels = [{"label": one.label, "probability": one.probability} for one in told]
+            typer.echo(json.dumps({"text": line, "labels": labels}, ensure_ascii=False))
+            continue
+        for one in told:
+            typer.echo(f"{one.label}\t{one.probability:.3f}\t{line}")
+    if n_cut:
+        typer.echo(
+            f"regard: {n_cut} of these texts are longer than the {judge.model.context} tokens the "
+            "model sees: it read their beginnings",
+            err=True,
+        )
+
+
+def _report(judge: "Judge", gold: str) -> labelled.Report:
+    from regard.data import parse_labelled, read_classified
+    from regard.evaluation import accuracy, by_label, confusion, macro_f1
+
+    examples = read_classified([parse_labelled(gold)], judge.labels, judge.n_texts)
+    given = [told.label for (told,) in judge.classify([one.texts for one in examples])]
+    truth = [one.label for one in examples]
+    found = by_label(given, truth)
+    return labelled.Report(
+        model=str(judge.loaded.path),
+        gold=gold,
+        n={"texts": len(examples)},
+        scores={"accuracy": accuracy(given, truth), "macro F1": macro_f1(found)},
+        tables={"label": found},
+        labels=list(judge.labels),
+        confusion=confusion(given, truth, judge.labels),
+    )

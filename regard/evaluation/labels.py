@@ -1,0 +1,91 @@
+"""How good labels are: accuracy, precision, recall and F1 of each, and who is taken for whom."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regard.errors import SizeError
+
+
+@dataclass(frozen=True)
+class OfLabel:
+    """How well one label (or one type of span) is found."""
+
+    label: str
+    n_gold: int
+    n_given: int
+    n_right: int
+
+    @property
+    def precision(self) -> float:
+        """Of those that were given, how many are right; 0 if none was given."""
+        return self.n_right / self.n_given if self.n_given else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Of those that there are, how many were found; 0 if there are none."""
+        return self.n_right / self.n_gold if self.n_gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """``2 P R / (P + R)``, the harmonic mean."""
+        both = self.n_gold + self.n_given
+        return 2 * self.n_right / both if both else 0.0
+
+
+@dataclass(frozen=True)
+class LabelQuality:
+    """How good the labels of held-out examples are."""
+
+    accuracy: float
+    macro_f1: float  # mean of the labels' F1, over those that occur
+    span_f1: float | None = None  # of tags such as B-PER and I-PER: of whole spans
+
+    @property
+    def f1(self) -> float:
+        """Of spans where there are some, else the mean over labels."""
+        return self.macro_f1 if self.span_f1 is None else self.span_f1
+
+
+def check_labels(given: Sequence[object], gold: Sequence[object]) -> None:
+    """Refuse what cannot be compared one by one."""
+    if len(given) != len(gold) or not gold:
+        raise SizeError(
+            f"{len(given)} labels cannot be compared with {len(gold)}: give one for each, and some"
+        )
+
+
+def accuracy(given: Sequence[str], gold: Sequence[str]) -> float:
+    """The share of labels that are right."""
+    check_labels(given, gold)
+    return sum(a == b for a, b in zip(given, gold, strict=True)) / len(gold)
+
+
+def by_label(given: Sequence[str], gold: Sequence[str]) -> list[OfLabel]:
+    """How well each label that was given or should have been is found, in their order."""
+    check_labels(given, gold)
+    right = Counter(a for a, b in zip(given, gold, strict=True) if a == b)
+    return counted(Counter(given), Counter(gold), right)
+
+
+def counted(given: Counter[str], gold: Counter[str], right: Counter[str]) -> list[OfLabel]:
+    """The same from counts."""
+    return [OfLabel(one, gold[one], given[one], right[one]) for one in sorted({*gold, *given})]
+
+
+def macro_f1(found: Sequence[OfLabel]) -> float:
+    """The mean of the labels' F1: a rare label counts as much as a common one."""
+    return sum(one.f1 for one in found) / len(found) if found else 0.0
+
+
+def micro_f1(found: Sequence[OfLabel]) -> float:
+    """F1 of all together."""
+    sums = (sum(getattr(one, key) for one in found) for key in ("n_gold", "n_given", "n_right"))
+    return OfLabel("", *sums).f1
+
+
+def confusion(given: Sequence[str], gold: Sequence[str], labels: Sequence[str]) -> list[list[int]]:
+    """How often each label (a row) was taken for each (a column)."""
+    check_labels(given, gold)
+    counts = Counter(zip(gold, given, strict=True))
+    return [[counts[row, column] for column in labels] for row in labels]

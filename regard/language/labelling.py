@@ -1,0 +1,127 @@
+"""A folder of a model that tells labels: of texts, or of the words of a text."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import numpy as np
+import torch
+
+from regard.checkpoint import LoadedModel
+from regard.data import NOTHING, labelled_batch, text_row, word_rows
+from regard.errors import UsageError
+from regard.language.opening import open_as
+from regard.models import Classifier, Labeller, Tagger
+from regard.recipes.labelling import ClassifierSection, Labelling
+from regard.shapes import Float, Tensor
+from regard.text import Tokenizer
+from regard.text.piece import Word
+from regard.text.word_pieces import cut_at_words
+
+_ROWS = 64
+
+Kind = TypeVar("Kind", bound=Labeller)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A label, and how probable it is."""
+
+    label: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class _Opened(Generic[Kind]):
+    loaded: LoadedModel
+    model: Kind
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What it can tell."""
+        network = self.loaded.recipe.model
+        assert isinstance(network, Labelling)
+        return network.labels
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What turns text into ids."""
+        return self.loaded.source_tokenizer
+
+    def _best(self, logits: Float[Tensor, "N C"], k: int) -> list[list[Told]]:
+        best = logits.double().softmax(-1).topk(min(k, len(self.labels)), dim=-1)
+        rows = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        return [[Told(self.labels[i], p) for i, p in zip(*row, strict=True)] for row in rows]
+
+
+@dataclass(frozen=True)
+class Judge(_Opened[Classifier]):
+    """A model that tells the label of a text, or of a pair of texts."""
+
+    @classmethod
+    def open(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "Judge":
+        """Open a model folder."""
+        return cls(*open_as(Classifier, folder, device, cannot="tells no label of a text"))
+
+    @property
+    def n_texts(self) -> int:
+        """Of how many texts together it tells a label: 1 or 2."""
+        network = self.loaded.recipe.model
+        assert isinstance(network, ClassifierSection)
+        return network.n_texts
+
+    @torch.inference_mode()
+    def classify(self, texts: Sequence[Sequence[str]], k: int = 1) -> Iterator[list[Told]]:
+        """The k likeliest labels of each text, or pair; what is too long is cut."""
+        for first in range(0, len(texts), _ROWS):
+            rows = [self.row(one)[0] for one in texts[first : first + _ROWS]]
+            read = labelled_batch([(np.asarray(row), np.asarray([NOTHING])) for row in rows]).source
+            yield from self._best(self.model(read.to(self.model.output.weight.device)), k)
+
+    def row(self, texts: Sequence[str]) -> tuple[list[int], bool]:
+        """What the model reads, and whether it was cut."""
+        if len(texts) != self.n_texts:
+            wants = "one text" if self.n_texts == 1 else "two texts with a tab between them"
+            raise UsageError(
+                f"{self.loaded.path} tells the label of {wants}, and {len(texts)} were given: "
+                f"{texts[0][:60]!r}"
+            )
+        if not all(one.strip() for one in texts):
+            raise UsageError("an empty text has no label: give some words, or leave the line out")
+        return text_row(self.tokenizer, texts, self.model.context)
+
+
+@dataclass(frozen=True)
+class WordJudge(_Opened[Tagger]):
+    """A model that tells the tag of each word."""
+
+    @classmethod
+    def open(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "WordJudge":
+        """Open a model folder."""
+        return cls(*open_as(Tagger, folder, device, cannot="tells no tags of words"))
+
+    @torch.inference_mode()
+    def tag(self, sentences: Sequence[tuple[str, Sequence[Word]]]) -> Iterator[list[Told]]:
+        """The likeliest tag of each word; words are given with their places in the text."""
+        for first in range(0, len(sentences), _ROWS):
+            part = sentences[first : first + _ROWS]
+            cut = [
+                word_rows(cut_at_words(self.tokenizer, text, words), self.model.context)
+                for text, words in part
+            ]
+            told = iter(self._told([row for rows in cut for row in rows]))
+            for _, words in part:
+                yield [next(told) for _ in words]
+
+    def _told(self, rows: list[tuple[list[int], list[int]]]) -> Iterator[Told]:
+        """The tags of all words of these rows, end to end."""
+        for first in range(0, len(rows), _ROWS):
+            pairs = []
+            for ids, firsts in rows[first : first + _ROWS]:
+                places = np.full(len(ids), NOTHING)
+                places[firsts] = 0
+                pairs.append((np.asarray(ids), places))
+            batch = labelled_batch(pairs).to(self.model.output.weight.device)
+            logits = self.model.at(batch.source, batch.target != NOTHING)
+            yield from (best for (best,) in self._best(logits, 1))

@@ -1,0 +1,50 @@
+"""BERT fine-tuned: networks that read a text and tell its label, or a tag for each of its words."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from regard.recipes.alone import Alone
+
+_LEAST = 8  # tokens of a context
+
+
+class Labelling(Alone):
+    """BERT's encoder under a layer that tells labels, which the training data name."""
+
+    norm: Literal["pre", "post"] = "post"
+    tie: Literal["none"] = "none"  # there are no words to predict
+    n_types: Annotated[int, Field(ge=0)] = 0  # of segments a text may have, each with a vector
+    labels: tuple[str, ...] = ()  # found in the training data
+
+    @model_validator(mode="after")
+    def _labels_and_context_make_sense(self) -> Self:
+        if self.context < _LEAST:
+            raise ValueError(
+                f"context = {self.context} leaves hardly a word between beginning and end: choose "
+                f"{_LEAST} or more"
+            )
+        if len(set(self.labels)) < len(self.labels) or len(self.labels) == 1:
+            raise ValueError(
+                "labels has to name two or more different labels: leave it out, and they are found "
+                "in the training data"
+            )
+        return self
+
+
+class ClassifierSection(Labelling):
+    """BERT for one label a text, or a pair of texts."""
+
+    kind: Literal["bert-classify"] = "bert-classify"
+    n_texts: Annotated[int, Field(ge=1, le=2)] = 1  # that a label is said of: as the data have it
+    pooling: Literal["first", "mean"] = "first"  # the beginning's vector tells, or all words' mean
+
+
+class TaggerSection(Labelling):
+    """BERT for one tag a word."""
+
+    kind: Literal["bert-tag"] = "bert-tag"
+
+
+LABELLING = ("bert-classify", "bert-tag")
+"""The kinds that tell labels, and may begin from a pre-trained model."""
