@@ -8,6 +8,7 @@ from regard.checkpoint.folder import (
     begin,
     load,
     load_weights,
+    load_without_weights,
     save,
     save_weights,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "load_moment",
     "load_state",
     "load_weights",
+    "load_without_weights",
     "moments_of",
     "put_into",
     "read_weights",

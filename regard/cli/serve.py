@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +17,10 @@ def serve(
             metavar="[NAME=]MODEL...",
             help="Model folders; a name such as zh-en says the languages too.",
         ),
+    ] = None,
+    runs: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="Show the training runs below this folder; repeatable."),
     ] = None,
     languages: Annotated[
         list[str] | None,
@@ -46,6 +51,8 @@ def serve(
     queue: Annotated[int, typer.Option(min=1, help="Sentences that may wait.")] = 512,
     seconds: Annotated[float, typer.Option(min=0.1, help="Until a request is given up.")] = 30.0,
     batch: searching.Batch = 64,
+    engine: searching.Engine = None,
+    compute: searching.Compute = None,
     threads: searching.Threads = None,
     device: searching.Device = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Log only what goes wrong.")] = False,
@@ -93,10 +100,21 @@ def serve(
         keep_heap()
     if threads is not None:
         torch.set_num_threads(threads)
-    catalogue = open_models(models or [], languages=told, device=chosen, max_tokens=max_tokens)
+    is_fast = searching.is_another(engine, compute, has_ensemble=False)
+    catalogue = open_models(
+        models or [],
+        languages=told,
+        device=chosen,
+        max_tokens=max_tokens,
+        compute=(compute or "float32") if is_fast else None,
+        roots=runs or [],
+    )
     server = Server(create_app(catalogue, settings), settings)
     write_logs(sys.stderr, is_quiet=quiet)
     names = ", ".join(catalogue.names)
+    n_runs = len(catalogue.runs.all())
+    if n_runs:
+        names = f"{names or 'no model'}, {n_runs} {'run' if n_runs == 1 else 'runs'}"
 
     def began(address: str) -> None:
         typer.echo(f"regard: {names or 'no model'} at {address} (Ctrl-C stops)", err=True)

@@ -22,9 +22,11 @@ from regard.serving.guard import Guard
 from regard.serving.logs import LOGGER
 from regard.serving.metrics import Metrics
 from regard.serving.refusals import answer, code_of, one_sentence, said
+from regard.serving.routes.language import language_routes
 from regard.serving.routes.libretranslate import libretranslate_routes
 from regard.serving.routes.look import look_routes
 from regard.serving.routes.openai import openai_routes
+from regard.serving.routes.runs import run_routes
 from regard.serving.routes.translate import translate_routes
 from regard.serving.service import Service
 from regard.serving.settings import Settings
@@ -63,7 +65,14 @@ def _routed(service: Service, metrics: Metrics) -> FastAPI:
         lifespan=lifespan,
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
     )
-    for routes in (translate_routes, look_routes, libretranslate_routes, openai_routes):
+    for routes in (
+        translate_routes,
+        look_routes,
+        language_routes,
+        run_routes,
+        libretranslate_routes,
+        openai_routes,
+    ):
         app.include_router(routes(service))
 
     @app.get("/health", tags=["service"])

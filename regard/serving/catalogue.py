@@ -1,13 +1,14 @@
 """The models that are served, by name and by languages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import torch
 
 from regard.checkpoint import LoadedModel, load
+from regard.checkpoint.weights import WEIGHTS
 from regard.errors import ServiceError
 from regard.language import Finder, Writer
 from regard.models import Bert, EncoderDecoder
@@ -15,6 +16,7 @@ from regard.serving.generating import TextWriter
 from regard.serving.heard import Heard
 from regard.serving.languages import Pair, as_pair, guess_pair
 from regard.serving.refusals import RequestError
+from regard.serving.runs import Runs, is_run
 from regard.serving.storyteller import Storyteller
 from regard.tracing import Opened
 from regard.translation import Translator
@@ -64,6 +66,7 @@ class Catalogue:
     translators: tuple[Served, ...] = ()
     writers: tuple[TextWriter, ...] = ()
     readers: tuple[Reader, ...] = ()
+    runs: Runs = field(default_factory=Runs)
 
     def __post_init__(self) -> None:
         names = self.names
@@ -153,20 +156,32 @@ def open_models(
     languages: Mapping[str, Pair] | None = None,
     device: str | torch.device = "cpu",
     max_tokens: int = 512,
+    compute: str | None = None,
+    roots: Sequence[Path] = (),
 ) -> Catalogue:
-    """Open model folders, each given as PATH or NAME=PATH; a name like zh-en says the languages."""
+    """Open model folders, each given as PATH or NAME=PATH; a name like zh-en says the languages.
+
+    With ``compute``, translations are searched by CTranslate2 in numbers of that type. Folders that
+    are being trained, or were, are shown as runs too; so are all below ``roots``.
+    """
     told = dict(languages or {})
     translators: list[Served] = []
     writers: list[TextWriter] = []
     readers: list[Reader] = []
+    runs: dict[str, Path] = {}
     for spec in specs:
         given, path = split_spec(spec)
-        loaded = load(path, device)
         name = given or _name(path)
+        if is_run(path):
+            runs[name] = path
+            if not (path / WEIGHTS).is_file():  # it has only begun: there are curves, no model
+                continue
+        loaded = load(path, device)
         if isinstance(loaded.model, EncoderDecoder):
             loaded.model.freeze()
             pair = told.pop(name, None) or as_pair(name) or guess_pair(loaded.recipe, path)
-            translators.append(Served(name, Translator((loaded,), max_tokens), pair))
+            translator = _translator(loaded, torch.device(device), max_tokens, compute)
+            translators.append(Served(name, translator, pair))
         elif isinstance(loaded.model, Bert):
             loaded.model.freeze()
             readers.append(Reader(name, Finder(loaded, loaded.model)))
@@ -177,7 +192,20 @@ def open_models(
             f"--languages names {next(iter(told))!r}, and no translator is called that: the names "
             f"are {', '.join(one.name for one in translators) or 'none'}"
         )
-    return Catalogue(tuple(translators), tuple(writers), tuple(readers))
+    shown = Runs(runs, tuple(roots))
+    return Catalogue(tuple(translators), tuple(writers), tuple(readers), shown)
+
+
+def _translator(
+    loaded: LoadedModel, device: torch.device, max_tokens: int, compute: str | None
+) -> Translator:
+    if compute is None:
+        return Translator((loaded,), max_tokens)
+    from regard.translation.ctranslate2_translator import CTranslate2Translator
+
+    return CTranslate2Translator.open_engine(
+        loaded.path, compute=compute, device=device, max_tokens=max_tokens
+    )
 
 
 def split_spec(spec: str) -> tuple[str | None, Path]:

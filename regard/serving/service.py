@@ -11,6 +11,7 @@ from starlette.requests import Request
 from regard.serving.catalogue import Catalogue
 from regard.serving.engine import Engine
 from regard.serving.looking import Alone, Traces
+from regard.serving.moments import Moments
 from regard.serving.refusals import RequestError
 from regard.serving.settings import Settings
 from regard.serving.ticket import Abandoned, Hear, Runner, Ticket
@@ -28,6 +29,7 @@ class Service:
     settings: Settings
     engine: Engine
     traces: Traces = field(default_factory=Traces)
+    moments: Moments = field(default_factory=Moments)
 
     def submit(self, runner: Runner, payloads: Sequence[Any], hear: Hear | None = None) -> Ticket:
         """Hand a request to the engine."""
