@@ -4,3 +4,6 @@ PAD, UNKNOWN, BOS, EOS = 0, 1, 2, 3
 
 NAMES = ("<pad>", "<unk>", "<s>", "</s>")
 """How the special ids are printed, in their order."""
+
+TURN = "<turn>"
+"""What stands between two turns of a conversation: one token of every tokenizer that learned it."""

@@ -20,6 +20,11 @@ def evaluate(
     corpus: Annotated[
         str | None, typer.Option(help="In place of the two files: dates:test, or a file of pairs.")
     ] = None,
+    dialogue: Annotated[
+        Path | None,
+        typer.Option(help="In place of the two files: conversations, each turn to be answered."),
+    ] = None,
+    turns: Annotated[int, typer.Option(min=1, help="With --dialogue: how many are read.")] = 3,
     outputs: Annotated[
         Path | None, typer.Option(help="In place of a model: its output, a line each.")
     ] = None,
@@ -49,13 +54,18 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure a model, or the output of one: BLEU, chrF, TER, exact match, perplexity."""
-    from regard.cli.evaluation_report import Report, show
+    from regard.cli.evaluation_report import Diversity, Report, show
     from regard.evaluation import MEASURES, compare, share_equal
     from regard.evaluation import measure as measure_all
 
     system = _system(model, outputs)
     needs_sources = system == model or (against is not None and against.is_dir())
-    sources, references = read_sides(source, target, corpus, needs_sources=needs_sources)
+    if dialogue is not None:
+        if not (source is target is corpus is None):
+            raise UsageError("--dialogue stands in place of --source, --target and --corpus")
+        sources, references = _answered(dialogue, turns)
+    else:
+        sources, references = read_sides(source, target, corpus, needs_sources=needs_sources)
 
     def written(path: Path) -> tuple[list[str], "Translator | None"]:
         """What a system wrote, and the model if it is one."""
@@ -89,6 +99,7 @@ def evaluate(
         *_perplexity(translator, sources, references),
         None if against is None else str(against),
         compared,
+        None if dialogue is None else Diversity.of(lines),
     )
     show(report, is_json=as_json)
 
@@ -122,6 +133,14 @@ def read_sides(
         return [], list(read_lines(target))
     else:
         pairs = list(read_pairs((source, target)))
+    return [pair.source for pair in pairs], [pair.target for pair in pairs]
+
+
+def _answered(path: Path, turns: int) -> tuple[list[str], list[str]]:
+    """What was said before each turn of conversations, and the turn."""
+    from regard.data import parse_spec, read_pairs
+
+    pairs = list(read_pairs(parse_spec(path, turns=turns)))
     return [pair.source for pair in pairs], [pair.target for pair in pairs]
 
 

@@ -9,9 +9,26 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from regard.evaluation import Compared, Measured
+from regard.evaluation import Compared, Measured, distinct, most_frequent
+from regard.text.words import split
 
 NAMES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """How much answers differ from one another; a Chinese character counts as a word."""
+
+    distinct_1: float
+    distinct_2: float
+    most_frequent: str
+    most_frequent_share: float
+
+    @classmethod
+    def of(cls, answers: list[str]) -> "Diversity":
+        """Of all answers to one text of conversations."""
+        cut = [[word.text.lower() for word in split(answer)] for answer in answers]
+        return cls(distinct(cut, 1), distinct(cut, 2), *most_frequent(answers))
 
 
 @dataclass(frozen=True)
@@ -26,6 +43,7 @@ class Report:
     n_tokens: int | None = None
     baseline: str | None = None
     compared: list[Compared] = field(default_factory=list)
+    diversity: Diversity | None = None  # of answers
 
 
 def show(report: Report, *, is_json: bool) -> None:
@@ -38,13 +56,14 @@ def show(report: Report, *, is_json: bool) -> None:
     systems = (
         report.system if report.baseline is None else f"{report.system} against {report.baseline}"
     )
-    console.print(Text(f"{systems}: {report.n_sentences:,} sentences\n"), soft_wrap=True)
+    is_wide = not console.is_terminal
+    console.print(Text(f"{systems}: {report.n_sentences:,} sentences\n"), soft_wrap=is_wide)
     with console.capture() as captured:
         console.print(_table(report))
     for line in captured.get().splitlines():
         typer.echo(line.rstrip())
     for line in ["", *_notes(report)]:
-        console.print(Text(line), soft_wrap=True)
+        console.print(Text(line), soft_wrap=is_wide)
 
 
 def _table(report: Report) -> Table:
@@ -64,11 +83,17 @@ def _table(report: Report) -> Table:
     table.add_row("exact match", f"{100 * report.exact:.1f} %", "")
     if report.perplexity is not None:
         table.add_row("perplexity", f"{report.perplexity:.3f}", "")
+    if report.diversity is not None:
+        table.add_row("distinct-1", f"{100 * report.diversity.distinct_1:.2f} %", "")
+        table.add_row("distinct-2", f"{100 * report.diversity.distinct_2:.2f} %", "")
     return table
 
 
 def _notes(report: Report) -> list[str]:
     notes = []
+    if report.diversity is not None:
+        share, answer = report.diversity.most_frequent_share, report.diversity.most_frequent
+        notes.append(f"The most frequent answer, {100 * share:.1f} % of all: {answer}")
     if any(one.measure == "ter" for one in report.measured):
         notes.append("TER counts edits: lower is better.")
     if report.n_tokens is not None:

@@ -12,6 +12,8 @@ from regard.cli import (
     align,
     average,
     bench,
+    chat,
+    classify,
     comparison,
     data,
     demo,
@@ -27,6 +29,7 @@ from regard.cli import (
     recipes,
     score,
     serve,
+    tag,
     train,
     translate,
 )
@@ -47,9 +50,12 @@ app.add_typer(recipes.app, name="recipes")
 app.add_typer(bench.app, name="bench")
 app.command()(train.train)
 app.command()(translate.translate)
+app.command()(chat.chat)
 app.command()(generate.generate)
 app.command()(fill.fill)
 app.command()(embed.embed)
+app.command()(classify.classify)
+app.command()(tag.tag)
 app.command()(score.score)
 app.command()(evaluate.evaluate)
 app.command()(align.align)

@@ -7,12 +7,15 @@ import typer
 
 from regard.corpora import TEXTS
 from regard.errors import UsageError
+from regard.recipes.labelling import LABELLING
+from regard.recipes.schema import OF_PAIRS
 
 Files = Annotated[
     list[str] | None,
     typer.Option(
         help="Pairs: a.tsv, b.jsonl.gz, c.po, two files as 'x.en|x.de', or a corpus as "
-        "dates:train:20000; repeatable."
+        "phrasebook:zh-en; for bert-classify and bert-tag a file of examples with labels; "
+        "repeatable."
     ),
 ]
 
@@ -20,6 +23,15 @@ Texts = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FILE", help="Plain text, for a model that reads one text (gpt, bert); repeatable."
+    ),
+]
+
+Talks = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Conversations, for a model that answers (dialogue): a turn a line, an empty line "
+        "between two; or turns with tabs or __eou__ between them; repeatable.",
     ),
 ]
 
@@ -34,6 +46,8 @@ def train(
     valid_target: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
     text: Texts = None,
     valid_text: Texts = None,
+    dialogue: Talks = None,
+    valid_dialogue: Talks = None,
     corpus: Annotated[
         str | None,
         typer.Option(
@@ -44,6 +58,13 @@ def train(
     ] = None,
     data: Files = None,
     valid: Files = None,
+    init: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Begin from the encoder and tokenizer of a bert (bert-classify and bert-tag).",
+        ),
+    ] = None,
     change: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change the recipe: model.n_layers=4"),
@@ -59,7 +80,7 @@ def train(
         bool, typer.Option("--tensorboard", help="Also write curves for TensorBoard.")
     ] = False,
 ) -> None:
-    """Train a model from parallel or plain text; run again with the same --out to continue."""
+    """Train a model from pairs, text or conversations; with the same --out again to continue."""
     from regard.cli.training_session import run_session
     from regard.recipes import read_recipe
 
@@ -67,12 +88,19 @@ def train(
     held_out = _pair(valid_source, valid_target, "--valid-source", "--valid-target")
     held_out += valid or []
     has_pairs = bool(learned or held_out)
-    learned, held_out = [*learned, *(text or [])], [*held_out, *(valid_text or [])]
+    talks = [*(dialogue or []), *(valid_dialogue or [])]
+    learned = [*learned, *(text or []), *(dialogue or [])]
+    held_out = [*held_out, *(valid_text or []), *(valid_dialogue or [])]
     if corpus is not None:
         if text:
             raise UsageError(
                 "--corpus does not go with --text: to learn from files and a corpus together, name "
                 "both with --text"
+            )
+        if dialogue:
+            raise UsageError(
+                "--corpus does not go with --dialogue: to learn from files and a corpus together, "
+                "name both with --dialogue"
             )
         if learned:
             raise UsageError(
@@ -86,10 +114,15 @@ def train(
     overrides = [
         *_named("data.train", learned),
         *_named("data.valid", held_out),
+        *([] if init is None else [f"training.init={_quoted(init)}"]),
         *(change or []),
     ]
     asked = read_recipe(recipe, overrides)
-    _check_kind(asked.training.task == "translation", asked.name, has_pairs, bool(text))
+    _check_dialogue(asked.training.task == "dialogue", asked.name, bool(talks), bool(text))
+    if asked.model.kind in LABELLING:
+        _check_labels(asked.name, bool(text or talks), asked.training.init, change or [])
+    else:
+        _check_kind(asked.training.task in OF_PAIRS, asked.name, has_pairs, bool(text))
     run_session(
         asked,
         out or Path("runs") / asked.name,
@@ -97,6 +130,40 @@ def train(
         n_threads=threads,
         writes_tensorboard=tensorboard,
     )
+
+
+def _check_dialogue(answers: bool, recipe: str, has_talks: bool, has_text: bool) -> None:
+    """Refuse conversations for a model that does not answer, and plain text for one that does."""
+    if has_talks and not answers:
+        raise UsageError(
+            f"the recipe {recipe} does not learn to answer, and --dialogue names conversations: "
+            "choose the recipe dialogue, or dialogue-small for files of your own"
+        )
+    if has_text and answers:
+        raise UsageError(
+            f"the recipe {recipe} learns who answers what, and plain text does not say it: name "
+            "conversations with --dialogue"
+        )
+
+
+def _check_labels(recipe: str, has_others: bool, init: str | None, changes: list[str]) -> None:
+    """Refuse text without labels, and changes of what is the pre-trained model's to decide."""
+    if has_others:
+        raise UsageError(
+            f"the recipe {recipe} learns labels, and plain text has none: name a file of texts "
+            "with labels with --data"
+        )
+    keys = [one.partition("=")[0].strip() for one in changes]
+    fixed = [one for one in keys if one.startswith(("model.", "text.")) and not _may_differ(one)]
+    if init is not None and fixed:
+        raise UsageError(
+            f"--set {fixed[0]} does not go with --init, whose network and tokenizer are taken as "
+            "they are: leave one of them out"
+        )
+
+
+def _may_differ(key: str) -> bool:
+    return key.endswith(("dropout", "pooling"))
 
 
 def _check_kind(reads_pairs: bool, recipe: str, has_pairs: bool, has_text: bool) -> None:

@@ -15,17 +15,22 @@ import torch
 from regard.cli.main import INTERRUPTED
 from regard.cli.training_display import Display
 from regard.errors import MissingExtraError, RegardError, UsageError
+from regard.evaluation import Quality
 from regard.kernels import keep_heap
-from regard.models import Transformer, build
+from regard.models import Labeller, Transformer, build
 from regard.recipes import Recipe
+from regard.recipes.labelling import LABELLING
+from regard.recipes.schema import OF_PAIRS
 from regard.training import (
     FolderKeeper,
     MetricsFile,
     Prepared,
     Run,
     joined_ranks,
+    prepare_label_run,
     prepare_run,
     prepare_text_run,
+    put_encoder,
     shard,
     train,
 )
@@ -80,14 +85,15 @@ def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display:
     ranks, folder = keeper.ranks, keeper.folder
     display.say(f"Preparing {', '.join(recipe.data.train) or 'the data'}")
     with ranks.in_turn():
-        is_pairs = recipe.training.task == "translation"
-        prepare: Callable[..., Prepared] = prepare_run if is_pairs else prepare_text_run
-        prepared = prepare(recipe, folder, n_processes=ranks.n_ranks)
+        prepared = _preparing(recipe)(recipe, folder, n_processes=ranks.n_ranks)
     display.show_data(prepared)
     resolved = prepared.recipe
     torch.manual_seed(resolved.training.seed)
     n_source, n_target = len(prepared.source_tokenizer), len(prepared.target_tokenizer)
-    model = build(resolved.model, n_source, n_target).to(device)
+    model = build(resolved.model, n_source, n_target)
+    if isinstance(model, Labeller) and resolved.training.init and not keeper.last_update():
+        put_encoder(model, resolved.training.init)
+    model = model.to(device)
     n_parameters = sum(p.numel() for p in model.parameters())
     if isinstance(model, Transformer):  # the recipe allows neither of the others
         if resolved.training.shard:
@@ -107,6 +113,13 @@ def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display:
         device=device,
         task=prepared.task,
     )
+
+
+def _preparing(recipe: Recipe) -> Callable[..., Prepared]:
+    """What reads the data of a recipe: of pairs, of labels or of one text."""
+    if recipe.training.task in OF_PAIRS:
+        return prepare_run
+    return prepare_label_run if recipe.model.kind in LABELLING else prepare_text_run
 
 
 def _require_processes(n_ranks: int) -> None:
@@ -171,8 +184,10 @@ def _tensorboard(folder: Path) -> Callable[[Event], None]:
             }
         elif isinstance(event, Validated):
             values = {"valid/loss": event.loss, "valid/perplexity": event.perplexity}
-            if event.quality is not None:
+            if isinstance(event.quality, Quality):
                 values |= {"valid/BLEU": event.quality.bleu, "valid/chrF": event.quality.chrf}
+            elif event.quality is not None:
+                values |= {"valid/accuracy": event.quality.accuracy, "valid/F1": event.quality.f1}
         for name, value in values.items():
             writer.add_scalar(name, value, event.update)
         if isinstance(event, Validated | Finished):

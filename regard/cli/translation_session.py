@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
@@ -12,8 +12,9 @@ from typing import TextIO, TypeVar
 import typer
 
 from regard.cli.arriving import lines_of_files, lines_of_stdin
-from regard.cli.searching import write_utf8
+from regard.cli.searching import why_left_out, write_utf8
 from regard.cli.translation_writer import Writer
+from regard.cli.typed import typed_lines
 from regard.cli.unknown_words import UnknownWords
 from regard.data.lines import read_lines
 from regard.decoding import Search
@@ -113,27 +114,19 @@ class Session:
         for i, (line, translations) in enumerate(zip(burst, found, strict=True), number + 1):
             unknown.add(i, translations[0].unknown)
             if n_left_out := translations[0].n_left_out:
-                _warn(f"line {i} is too long: its last {n_left_out:,} tokens were left out")
+                left_out = f"its last {n_left_out:,} tokens were left out"
+                _warn(f"line {i} is too long: {left_out} ({why_left_out(self.translator)})")
             yield i, line, translations
 
     def _typed(self) -> Iterator[list[str]]:
         """Lines typed at a terminal, until Ctrl-D."""
         names = " + ".join(str(one.path) for one in self.translator.loaded)
-        typer.secho(f"{names}: a sentence a line; Ctrl-D leaves", err=True, dim=True)
-        with_prompt = sys.stdout.isatty()
-        with suppress(ImportError):  # not on every system
-            import readline  # noqa: F401 - arrow keys and history
-        try:
-            while True:
-                if not with_prompt:  # the prompt would go where the translations go
-                    typer.echo("› ", nl=False, err=True)
-                yield [input("› " if with_prompt else "")]
-        except EOFError:
-            typer.echo(err=True)
+        for line in typed_lines(f"{names}: a sentence a line; Ctrl-D leaves"):
+            yield [line]
 
 
 def _warn(sentence: str) -> None:
-    typer.echo(f"regard: {sentence} (--max-tokens allows more)", err=True)
+    typer.echo(f"regard: {sentence}", err=True)
 
 
 @contextmanager

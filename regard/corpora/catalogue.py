@@ -25,6 +25,7 @@ class Embedded:
     kind: str  # the class in it
     sides: tuple[str, str] | None = None  # what source and target are called; None: by the pair
     pairs: tuple[str, ...] = ()  # of languages, where there is a choice
+    needs_pair: bool = True  # or all of them together, where none is chosen
 
     @property
     def version(self) -> str:
@@ -68,6 +69,28 @@ CORPORA = {
         "regard.corpora.sequences",
         "Sort",
         sides=("given", "sorted"),
+    ),
+    "smalltalk": Embedded(
+        "small talk in English and Chinese, with the turns before",
+        "regard.corpora.smalltalk",
+        "Smalltalk",
+        sides=("said", "answered"),
+        pairs=("en", "zh"),
+        needs_pair=False,
+    ),
+    "sentence-kinds": Embedded(
+        "sentences of the phrasebook, each with its kind: for a classifier",
+        "regard.corpora.sentences",
+        "Kinds",
+        sides=("text", "label"),
+        pairs=("en", "zh", "fr"),
+    ),
+    "sentence-roles": Embedded(
+        "sentences of the phrasebook, each word with a tag: who, what, when",
+        "regard.corpora.sentences",
+        "Roles",
+        sides=("words", "tags"),
+        pairs=("en", "zh", "fr"),
     ),
 }
 
@@ -126,6 +149,8 @@ def open_corpus(name: str, pair: str | None = None) -> Corpus:
         if pair is not None:
             raise DataError(f"the corpus {name} is not of two languages: leave out {pair!r}.")
     elif pair is None:
+        if not embedded.needs_pair:
+            return embedded.open(None)
         raise DataError(f"the corpus {name} needs a pair of languages: {_any_of(name, pairs)}")
     elif pair not in pairs:
         raise DataError(f"the corpus {name} has no pair {pair!r}; {_instead(pair, pairs)}")
@@ -141,7 +166,8 @@ def parse_extract(text: str) -> Extract:
     """Read NAME[:PAIR][:SPLIT][:SIZE], and check each part of it."""
     name, *rest = text.split(":")
     pair = None
-    if name in CORPORA and CORPORA[name].pairs and rest:
+    embedded = CORPORA.get(name)
+    if embedded and embedded.pairs and rest and (embedded.needs_pair or rest[0] in embedded.pairs):
         pair = rest.pop(0)
     splits = open_corpus(name, pair).splits
     size = _size(text, rest.pop()) if rest and not rest[-1][:1].isalpha() else None
@@ -155,7 +181,10 @@ def parse_extract(text: str) -> Extract:
 
 def form(name: str) -> str:
     """How an amount of that corpus is named."""
-    return f"{name}:PAIR[:SPLIT][:SIZE]" if CORPORA[name].pairs else f"{name}[:SPLIT][:SIZE]"
+    embedded = CORPORA[name]
+    if not embedded.pairs:
+        return f"{name}[:SPLIT][:SIZE]"
+    return f"{name}:PAIR[:SPLIT][:SIZE]" if embedded.needs_pair else f"{name}[:PAIR][:SPLIT][:SIZE]"
 
 
 def _size(text: str, number: str) -> int:

@@ -205,10 +205,13 @@ def _fingerprint(
 
 def _origins(spec: Spec) -> list[list[str | int]]:
     """Files with size and time; a corpus, which has no file, with the version of what draws it."""
+    way: list[str | int] = [spec.weight]
+    if spec.turns is not None:
+        way += [spec.turns, spec.part or "all"]
     if spec.extract is not None:
-        return [[spec.extract.name, spec.extract.version, SEED, spec.weight]]
+        return [[spec.extract.name, spec.extract.version, SEED, *way]]
     return [
-        [str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns, spec.weight]
+        [str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns, *way]
         for path in spec.paths
     ]
 

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.corpora import Extract
+from regard.data.conversations import is_held_out, pairs_of, read_conversations
 from regard.data.gettext import read_gettext
 from regard.data.lines import read_lines
 from regard.data.spec import Spec, parse_spec
 from regard.errors import DataError
+from regard.text.turns import join_turns, last_turns
 
 _MOST_KEPT = 200_000  # pairs of an embedded corpus, in memory
+_WHAT = {"gettext": "translated messages", "conversations": "turn that answers another"}
 
 
 class Pair(NamedTuple):
@@ -54,13 +57,15 @@ def read_once(spec: Spec) -> Iterator[Pair]:
         "JSON lines": _json_lines,
         "gettext": _gettext,
         "corpus": _embedded,
+        "conversations": _conversations,
     }[spec.format]
     n_pairs = 0
-    for source, target in read(spec):
+    for source, target in _after_turns(spec, read(spec)):
         n_pairs += 1
         yield Pair(_one_line(source), _one_line(target))
-    if not n_pairs:
-        what = "translated messages" if spec.format == "gettext" else "pairs"
+    # Of a small file, nothing may be held out.
+    if not n_pairs and spec.part is None:
+        what = _WHAT.get(spec.format, "pairs")
         raise DataError(f"{spec.name} holds no {what}. Is it the right file?")
 
 
@@ -137,6 +142,25 @@ def _texts_of_json(record: Any) -> tuple[str, str] | None:
 
 def _gettext(spec: Spec) -> Iterator[tuple[str, str]]:
     return read_gettext(spec.name, read_lines(spec.paths[0]))
+
+
+def _conversations(spec: Spec) -> Iterator[tuple[str, str]]:
+    assert spec.turns is not None
+    for turns in read_conversations(spec.paths[0]):
+        if _belongs(spec, join_turns(turns)):
+            yield from pairs_of(turns, spec.turns)
+
+
+def _after_turns(spec: Spec, pairs: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Pairs as a dialogue takes them, each for a conversation of its own."""
+    if spec.turns is None or spec.format == "conversations":
+        return pairs
+    n = spec.turns
+    return ((last_turns(source, n), target) for source, target in pairs if _belongs(spec, source))
+
+
+def _belongs(spec: Spec, said: str) -> bool:
+    return spec.part is None or is_held_out(said) == (spec.part == "held out")
 
 
 def _embedded(spec: Spec) -> Iterator[tuple[str, str]]:

@@ -1,8 +1,9 @@
 """How examples are named: "pairs.tsv", "train.en|train.de", "extra.jsonl.gz*2", "dates:test"."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from regard.corpora import CORPORA, Extract, is_extract, parse_extract
 from regard.errors import DataError
@@ -16,6 +17,8 @@ FORMATS = {
     ".po": "gettext",
 }
 
+Part = Literal["learned", "held out"]
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -24,6 +27,8 @@ class Spec:
     paths: tuple[Path, ...]
     weight: int = 1
     extract: Extract | None = None  # of an embedded corpus; then there are no files
+    turns: int | None = None  # of conversations: how many a source has at most; None: of pairs
+    part: Part | None = None  # of conversations: without those held out, or these alone
 
     @property
     def name(self) -> str:
@@ -39,21 +44,42 @@ class Spec:
             return "corpus"
         if len(self.paths) == 2:
             return "two files"
+        if self.turns is not None:
+            return "conversations"
         return FORMATS[_ending(self.paths[0])]
 
 
-def parse_spec(spec: "str | Path | tuple[str | Path, str | Path] | Spec") -> Spec:
-    """Read a name of examples and check that they are there; a file wins over a corpus."""
+def parse_spec(
+    spec: "str | Path | tuple[str | Path, str | Path] | Spec", *, turns: int | None = None
+) -> Spec:
+    """Read a name of examples and check that they are there; a file wins over a corpus.
+
+    With ``turns``, one file holds conversations, and not pairs.
+    """
     if isinstance(spec, Spec):
         return spec
     parsed = _parse(spec) if isinstance(spec, str | Path) else Spec((Path(spec[0]), Path(spec[1])))
     for path in parsed.paths:
         _check_exists(path)
+    if turns is not None:
+        return replace(parsed, turns=turns)
     if len(parsed.paths) == 1 and _ending(parsed.paths[0]) not in FORMATS:
         raise DataError(
             f"{parsed.name}: how pairs are written in this file cannot be told from its name. Use "
             f"an ending out of {', '.join(FORMATS)} (also with .gz), or name two files: "
             "train.en|train.de."
+        )
+    return parsed
+
+
+def parse_labelled(name: str) -> Spec:
+    """Read the name of examples with labels: a file of any ending, or a corpus."""
+    parsed = _parse(name)
+    for path in parsed.paths:
+        _check_exists(path)
+    if len(parsed.paths) > 1:
+        raise DataError(
+            f"{name!r} names two files: examples with labels stand in one, told apart by tabs."
         )
     return parsed
 

@@ -37,19 +37,21 @@ def stream(
     *,
     most: int,
     context: int | None = None,
+    number: int = 0,
     device: torch.device | str = "cpu",
 ) -> Iterator[Written | Slid]:
     """Go on from a prompt until <EOS>, or ``most`` tokens; without sampling, by the most probable.
 
     A model that sees ``context`` tokens at once reads the last half of them anew whenever they are
-    full. The words drawn are those :func:`~regard.decoding.sampling.sample` draws from this seed.
+    full. The words drawn are those :func:`~regard.decoding.sampling.sample` draws from this seed
+    for a source of this ``number``. For a model that translates, the prompt is the source.
     """
     if not prompt or most < 1:
         raise UsageError(
             f"a prompt of {len(prompt)} tokens and {most} to write are not possible: both are 1 or "
             "more; <BOS> is the prompt of a text that begins"
         )
-    chance = random.Random(f"{(sampling or Sampling()).seed} 0 0")  # noqa: S311 - no secret
+    chance = random.Random(f"{(sampling or Sampling()).seed} {number} 0")  # noqa: S311 - no secret
     seen = list(prompt)
     if context is not None and len(seen) > context:
         yield Slid(_kept(context), len(seen))

@@ -25,7 +25,10 @@ MEASURES = {  # what "best" may mean besides the loss
 class TextSection(Section):
     """How text becomes ids."""
 
-    kind: Literal["sentencepiece", "characters", "words"] = "sentencepiece"
+    # The last two came with models made elsewhere, and cannot be learned.
+    kind: Literal["sentencepiece", "characters", "words", "wordpiece", "byte-pairs"] = (
+        "sentencepiece"
+    )
     algorithm: Literal["bpe", "unigram"] = "bpe"
     size: Count | Auto = "auto"
     is_joint: bool = True  # one vocabulary for source and target
@@ -49,10 +52,10 @@ class DataSection(Section):
 class TrainingSection(Section):
     """How the weights are found."""
 
-    task: Literal[
-        "translation", "dialogue", "language", "masked", "classification", "tagging"
-    ] = "translation"
-    init: str | None = None  # a folder whose encoder and tokenizer a bert-classify or -tag begins from
+    task: Literal["translation", "dialogue", "language", "masked", "classification", "tagging"] = (
+        "translation"
+    )
+    init: str | None = None  # the folder of a bert whose encoder and tokenizer it begins from
     seed: int = 1
     batch_tokens: Count | Auto = "auto"  # target tokens in one batch of one process
     accumulate: Count | Auto = 1  # batches summed before one update
@@ -87,7 +90,7 @@ class TrainingSection(Section):
             return self
         if self.measure not in MEASURES.get(self.task, ()):
             compares = "translations" if self.measure in MEASURES["translation"] else "labels"
-            others = ", ".join(("loss", *MEASURES.get(self.task, ())))
+            others = " or ".join(("loss", *MEASURES.get(self.task, ())))
             raise ValueError(
                 f"measure = {self.measure} compares {compares}, and task = {self.task} makes "
                 f"none: measure by {others}"
@@ -123,6 +126,12 @@ class Recipe(Section):
             raise ValueError(
                 f"training.init = {self.training.init} is what {' and '.join(LABELLING)} begin "
                 f"from, not a model of kind {self.model.kind}: leave it out"
+            )
+        if task in OF_PAIRS and self.model.tie == "three-way" and not self.text.is_joint:
+            raise ValueError(
+                "model.tie = three-way shares one table between source and target, and "
+                "text.is_joint = false gives each a vocabulary of its own: set model.tie = "
+                "two-way, or text.is_joint = true"
             )
         for key in ("compile", "shard"):
             if getattr(self.training, key) and self.model.kind != "transformer":

@@ -1,12 +1,19 @@
-"""Characters: every code point a token, spaces too. Small vocabularies, long sentences."""
+"""Characters: every code point a token, spaces too. Small vocabularies, long sentences.
 
+The mark between turns of a conversation is one token as well, with the spaces around it.
+"""
+
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, ClassVar, SupportsIndex
 
+from regard.special import TURN
 from regard.text import vocabulary, words
 from regard.text.piece import Piece, word_at
 from regard.text.special import NAMES, UNKNOWN
+
+_TOKEN = re.compile(f" ?{TURN} ?|.", re.DOTALL)
 
 
 class Characters(vocabulary.ListedVocabulary):
@@ -21,14 +28,14 @@ class Characters(vocabulary.ListedVocabulary):
         """Keep the ``size`` most frequent characters (special ids included), or all of them."""
         counts: Counter[str] = Counter()
         for sentence in sentences:
-            counts.update(sentence.lower() if is_lowercase else sentence)
+            counts.update(cls._cut(sentence.lower() if is_lowercase else sentence))
         kept = vocabulary.most_frequent(counts, size, of="characters")
         return cls(kept, is_lowercase=is_lowercase)
 
     @staticmethod
     def _cut(text: str) -> Iterable[str]:
         """The tokens of a text."""
-        return text
+        return _TOKEN.findall(text) if TURN in text else text
 
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """The characters in a row."""
@@ -39,10 +46,12 @@ class Characters(vocabulary.ListedVocabulary):
         found = words.split(text)
         starts = [word.start for word in found]
         pieces = []
-        for i, character in enumerate(text):
-            for lowered in character.lower() if self.is_lowercase else character:
+        for match in _TOKEN.finditer(text):
+            start, end = match.span()
+            for lowered in self._cut(match[0].lower() if self.is_lowercase else match[0]):
                 id_ = self._ids.get(lowered, UNKNOWN)
-                pieces.append(Piece(id_, self._tokens[id_], i, i + 1, word_at(found, starts, i)))
+                word = word_at(found, starts, start)
+                pieces.append(Piece(id_, self._tokens[id_], start, end, word))
         return pieces
 
     @classmethod

@@ -14,6 +14,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, ClassVar, SupportsIndex
 
+from regard.special import TURN
 from regard.text import vocabulary
 from regard.text.piece import Piece, Word
 from regard.text.special import NAMES, UNKNOWN
@@ -53,7 +54,7 @@ def _pattern() -> re.Pattern[str]:
     ideograph = rf"[{_ONE_BY_ONE}][{marks}]*"
     flag = rf"{_FLAG}{{2}}"
     sign = rf"[^{_GAP}](?:[{marks}{_SKIN}]|\u200d[^{_GAP}])*"
-    return re.compile(rf"{_ELIDED}(?={letter})|{word}|{ideograph}|{flag}|{sign}")
+    return re.compile(rf"{TURN}|{_ELIDED}(?={letter})|{word}|{ideograph}|{flag}|{sign}")
 
 
 def split(text: str) -> list[Word]:

@@ -1,7 +1,7 @@
 """From a recipe and files to everything a run needs: tokenizers, corpora, a resolved recipe."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -20,7 +20,7 @@ from regard.data import (
     read_corpus,
 )
 from regard.data.batch import Ids
-from regard.errors import DataError, RecipeError
+from regard.errors import DataError
 from regard.recipes import Recipe
 from regard.recipes.derive import Facts, derive, known
 from regard.text import Tokenizer
@@ -30,6 +30,7 @@ from regard.training.validation import HeldOut, Validation
 
 _MOST_JUDGED = 1000  # validation pairs that are decoded; the loss is taken over all
 _MOST_HELD_OUT = 1000
+_FEWEST_HELD_OUT = 4  # pairs of conversations: of fewer than some 200, none
 
 
 @runtime_checkable
@@ -96,16 +97,19 @@ def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepar
             "or in the recipe as data.train"
         )
     folder = folder / "training"
-    specs = [parse_spec(spec) for spec in recipe.data.train]
-    valid = [parse_spec(spec) for spec in recipe.data.valid]
+    turns = recipe.data.turns if recipe.training.task == "dialogue" else None
+    specs = [parse_spec(spec, turns=turns) for spec in recipe.data.train]
+    valid = [parse_spec(spec, turns=turns) for spec in recipe.data.valid]
+    is_parted = turns is not None and not valid
+    if is_parted:  # pairs of one conversation are learned from, or held out, together
+        specs, valid = _parted(specs)
     source_tokenizer, target_tokenizer = _tokenizers(recipe, specs, folder)
-    _require_one_vocabulary(recipe, source_tokenizer, target_tokenizer)
     corpus = prepare(
         specs,
         folder / "data" / "train",
         source_tokenizer,
         target_tokenizer,
-        max_length=recipe.data.max_length,
+        max_length=_longest(recipe),
         max_ratio=recipe.data.max_ratio,
         drops_duplicates=recipe.data.drops_duplicates,
         held_out=valid,
@@ -115,6 +119,11 @@ def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepar
     validation: Validation | None
     if valid:
         validation = _validation(valid, folder, source_tokenizer, target_tokenizer)
+        if is_parted:
+            note = (
+                "no validation files were named: one conversation in fifty is held out instead, "
+                f"{len(validation.corpus):,} pairs"
+            )
     else:
         learned, validation = _held_out(
             corpus,
@@ -160,13 +169,20 @@ def _tokenizers(recipe: Recipe, specs: Sequence[Spec], folder: Path) -> tuple[To
     return loaded[0], loaded[-1]
 
 
-def _require_one_vocabulary(recipe: Recipe, source: Tokenizer, target: Tokenizer) -> None:
-    """Of two vocabularies of equal size, one table would give unlike words one vector."""
-    if recipe.model.tie == "three-way" and source.fingerprint != target.fingerprint:
-        raise RecipeError(
-            "model.tie = 'three-way' shares one table between source and target, which have "
-            "vocabularies of their own: set text.is_joint = true, or model.tie = 'two-way'"
-        )
+def _parted(specs: Sequence[Spec]) -> tuple[list[Spec], list[Spec]]:
+    """Without some conversations, and these alone; where there are few, nothing is kept apart."""
+    held = [replace(spec, part="held out") for spec in specs]
+    n_held, n_pairs = (sum(1 for _ in read_corpus(some)) for some in (held, specs))
+    if not _FEWEST_HELD_OUT <= n_held <= n_pairs // 5:
+        return list(specs), []
+    return [replace(spec, part="learned") for spec in specs], held
+
+
+def _longest(recipe: Recipe) -> int:
+    """Of sentences to learn from: what the recipe allows and the model, with its end, can read."""
+    n_places = recipe.model.n_places
+    longest = recipe.data.max_length
+    return longest if n_places is None else min(longest, max(1, n_places - 1))
 
 
 def _validation(

@@ -41,6 +41,7 @@ def _learn(recipe: Recipe, sentences: Sentences, size: int | None, keeps_layout:
         is_lowercase=text.is_lowercase,
         is_upper_limit=text.size == "auto",
         keeps_layout=keeps_layout,
+        has_turns=recipe.training.task == "dialogue",
     )
 
 

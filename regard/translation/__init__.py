@@ -2,6 +2,7 @@
 
 from regard.translation.ablating import Ablation, ablate
 from regard.translation.alignment import Alignment, Extraction
+from regard.translation.chatting import Answer, Chat
 from regard.translation.pruning import Pruned, importance, pruning_curve
 from regard.translation.request import Request
 from regard.translation.scoring import Scored
@@ -10,6 +11,8 @@ from regard.translation.translator import Translation, Translator
 __all__ = [
     "Ablation",
     "Alignment",
+    "Answer",
+    "Chat",
     "Extraction",
     "Pruned",
     "Request",

@@ -131,7 +131,7 @@ class Translator:
                 if one is not None:
                     yield replace(one.line, number=number)
 
-        chosen = self._within_positions(search or Search())
+        chosen = self.within_positions(search or Search())
         for hypotheses in self._search(lines(), chosen, batch_rows):
             while (of := asked.popleft()) is None:
                 yield [EMPTY]
@@ -235,7 +235,8 @@ class Translator:
         known = (one.recipe.model.n_places for one in self.loaded)
         return [n for n in known if n is not None]
 
-    def _within_positions(self, search: Search) -> Search:
+    def within_positions(self, search: Search) -> Search:
+        """The search with outputs no longer than places are known."""
         most = min([search.limits.most, *self._positions()])
         return replace(search, limits=replace(search.limits, most=most))
 

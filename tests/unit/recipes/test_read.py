@@ -133,7 +133,7 @@ def test_the_last_override_wins() -> None:
             "training.betas = [0.9] is not possible: give a list of 2, each a number of at least "
             "0.0 and below 1.0",
         ),
-        ("data.train=3", "data.train = 3 is not possible: give a list of texts"),
+        ("data.train=3", "data.train = 3 is not possible: give a list, each text"),
         ("purpose=3", "purpose = 3 is not possible: give text"),
         (
             "model.d_model=255",
@@ -191,6 +191,19 @@ def test_several_mistakes_are_counted() -> None:
             ["model.n_steps=1"],
             "model: is_adaptive = true has nothing to decide in 1 step: allow 2 or more in n_steps "
             "and n_decoder_steps, or set is_adaptive = false",
+        ),
+        (
+            "universal",
+            ["model.is_adaptive=false", "model.ponder=0.5"],
+            "model: ponder = 0.5 is of words that decide when to halt, and is_adaptive = false "
+            "lets none: leave it out, or set is_adaptive = true",
+        ),
+        (
+            "transformer-tiny",
+            ["text.is_joint=false"],
+            "model.tie = three-way shares one table between source and target, and text.is_joint "
+            "= false gives each a vocabulary of its own: set model.tie = two-way, or "
+            "text.is_joint = true",
         ),
         (
             "universal",
@@ -283,9 +296,10 @@ def test_what_is_given_by_hand_is_not_blamed_on_the_file(file: Path) -> None:
 
 def test_unknown_presets_and_files(tmp_path: Path) -> None:
     everything = (
-        "presets are bahdanau, bert-small, bert-tiny, convolutional, dates, gpt-small, gpt-tiny, "
-        "luong, ntm, phrasebook, sutskever, transformer-base, transformer-big, transformer-small, "
-        "transformer-tiny, universal; a recipe of your own is a file whose name ends in .toml"
+        "presets are bahdanau, bert-classify, bert-small, bert-tag, bert-tiny, convolutional, "
+        "dates, dialogue, dialogue-small, gpt-small, gpt-tiny, luong, ntm, phrasebook, sutskever, "
+        "transformer-base, transformer-big, transformer-small, transformer-tiny, universal; a "
+        "recipe of your own is a file whose name ends in .toml"
     )
     assert refusal("transformer-smal") == (
         f"there is no preset 'transformer-smal'; did you mean transformer-small? The {everything}"
@@ -311,8 +325,9 @@ def test_presets_come_in_the_order_of_their_size() -> None:
     names = [recipe.name for recipe in presets()]
     sizes = [f"transformer-{size}" for size in ("tiny", "small", "base", "big")]
     family = ["universal", "sutskever", "bahdanau", "luong", "ntm", "convolutional"]
-    alone = ["gpt-tiny", "gpt-small", "bert-tiny", "bert-small"]
-    assert names == [*sizes, *family, *alone, "dates", "phrasebook"]
+    alone = ["gpt-tiny", "gpt-small", "bert-tiny", "bert-small", "bert-classify", "bert-tag"]
+    special = ["dates", "dialogue", "phrasebook", "dialogue-small"]
+    assert names == [*sizes, *family, *alone, *special]
     assert sorted(names) == list(preset_names())
     assert all(recipe.purpose for recipe in presets())
 

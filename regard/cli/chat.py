@@ -1,0 +1,151 @@
+"""`regard chat`: talk with a model that learned to answer; it remembers the last turns."""
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regard.cli import searching
+
+if TYPE_CHECKING:
+    from regard.translation import Chat
+
+_COMMANDS = "/reset begins anew, /undo takes the last turn back, /quit leaves"
+
+
+def chat(
+    model: searching.Model,
+    beam: Annotated[
+        int, typer.Option(min=1, help="Width of the beam; 1 answers word by word.")
+    ] = 1,
+    alpha: searching.Alpha = 1.0,
+    penalty: searching.Penalty = "wu",
+    no_repeat: searching.NoRepeat = 0,
+    temperature: Annotated[
+        float | None, typer.Option(help="Draw by chance; below 1: less surprising.")
+    ] = None,
+    top_k: Annotated[
+        int | None, typer.Option(min=0, help="Draw among the K most probable; 0: all.")
+    ] = None,
+    top_p: Annotated[
+        float | None, typer.Option(help="Draw among the fewest that reach this share.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 1,
+    max_length: Annotated[int, typer.Option(min=1, help="The most tokens of an answer.")] = 100,
+    max_tokens: searching.MaxTokens = 512,
+    show: Annotated[
+        bool,
+        typer.Option(
+            "--show", help="Then say how probable the answer was and what it was told, on stderr."
+        ),
+    ] = False,
+    threads: searching.Threads = None,
+    device: searching.Device = "auto",
+) -> None:
+    """Talk with a model that learned to answer, a line each; it remembers the last turns."""
+    import torch
+
+    from regard.cli.training_session import choose_device
+    from regard.decoding import Sampling, Search
+    from regard.errors import UsageError
+    from regard.translation import Chat
+
+    sampling = None
+    if any(choice is not None for choice in (temperature, top_k, top_p)):
+        if beam > 1 or no_repeat:
+            raise UsageError(
+                "--beam and --no-repeat search for the best, and --temperature, --top-k and "
+                "--top-p draw by chance: give one or the other"
+            )
+        sampling = Sampling(
+            temperature=1.0 if temperature is None else temperature,
+            top_k=top_k or 0,
+            top_p=1.0 if top_p is None else top_p,
+            seed=seed,
+        )
+    search = Search(
+        width=beam, alpha=alpha, penalty=penalty, no_repeat=no_repeat, sampling=sampling
+    )
+    if threads is not None:
+        torch.set_num_threads(threads)
+    talk = Chat.open(
+        model, search, longest=max_length, device=choose_device(device), max_tokens=max_tokens
+    )
+    searching.write_utf8()
+    is_typed = sys.stdin.isatty()
+    lines = _typed(f"{model}: {_COMMANDS}") if is_typed else _arriving()
+    try:
+        for line in lines:
+            if not _answered(talk, line.strip(), is_typed=is_typed, shows=show):
+                break
+    except KeyboardInterrupt:
+        if not is_typed:
+            raise
+        typer.echo(err=True)  # who talks may leave at any moment
+
+
+def _typed(greeting: str) -> Iterator[str]:
+    from regard.cli.typed import typed_lines
+
+    return typed_lines(greeting)
+
+
+def _arriving() -> Iterator[str]:
+    from regard.cli.arriving import lines_of_stdin
+
+    return (line for burst in lines_of_stdin() for line in burst)
+
+
+def _answered(talk: "Chat", line: str, *, is_typed: bool, shows: bool) -> bool:
+    """Answer a line, or do what it commands; gives whether the conversation goes on.
+
+    By pipe every line has a line of its own, which is empty where nothing was said.
+    """
+    if line == "/quit":
+        return False
+    if line and not line.startswith("/"):
+        _give(talk, line, shows=shows)
+        return True
+    if line:
+        _tell(_obeyed(talk, line))
+    elif not is_typed:  # as in files of conversations
+        talk.reset()
+    if not is_typed:
+        typer.echo()
+    return True
+
+
+def _give(talk: "Chat", line: str, *, shows: bool) -> None:
+    try:
+        for part in talk.answer(line):
+            # What is answered stays on its line, and moves no cursor.
+            sys.stdout.write("".join(sign if sign.isprintable() else " " for sign in part))
+            sys.stdout.flush()
+    finally:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    answer = talk.last
+    assert answer is not None
+    if answer.n_left_out:
+        _tell(f"that was too long: its last {answer.n_left_out:,} tokens were not read")
+    if shows:
+        scored = talk.scored(answer)
+        _tell(
+            f"log-probability {scored.log_probability:.2f} of {len(scored.tokens)} pieces; it read "
+            f"{answer.source}"
+        )
+
+
+def _obeyed(talk: "Chat", command: str) -> str:
+    """What was done, in a sentence."""
+    if command == "/reset":
+        talk.reset()
+        return "all that was said is forgotten"
+    if command == "/undo":
+        return "the last turn is taken back" if talk.undo() else "there is nothing to take back"
+    return f"there is no {command.split()[0]}: {_COMMANDS}"
+
+
+def _tell(sentence: str) -> None:
+    typer.echo(f"regard: {sentence}", err=True)

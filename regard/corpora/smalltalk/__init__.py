@@ -1,0 +1,5 @@
+"""Small talk in English and Chinese: what is said, what is answered, and what was said before."""
+
+from regard.corpora.smalltalk.corpus import LANGUAGES, VERSION, Smalltalk
+
+__all__ = ["LANGUAGES", "VERSION", "Smalltalk"]
