@@ -14,6 +14,7 @@ from typing import ClassVar, Literal, SupportsIndex
 import sentencepiece
 
 from regard.errors import TextError
+from regard.special import TURN
 from regard.text import normalisation, vocabulary, words
 from regard.text.piece import Piece, word_at
 from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN, UNKNOWN_SURFACE
@@ -53,6 +54,7 @@ class SentencePieceText:
         is_lowercase: bool = False,
         is_upper_limit: bool = False,
         keeps_layout: bool = False,
+        has_turns: bool = False,
         n_sentences: int = _MOST_SENTENCES,
     ) -> "SentencePieceText":
         """Learn ``size`` pieces; the same sentences always give the same model.
@@ -66,10 +68,11 @@ class SentencePieceText:
             is_upper_limit: take the largest size that works where the data cannot carry ``size``.
             keeps_layout: keep every space and end of line: then pieces put together are the text,
                 also where it is cut, as for a model that writes on and on.
+            has_turns: the mark between turns of a conversation is a piece of its own.
             n_sentences: how many sentences are kept in memory for training.
         """
         sample = _sample(sentences, n_sentences, strips=not keeps_layout)
-        choices = (algorithm, has_byte_fallback, is_lowercase, keeps_layout)
+        choices = (algorithm, has_byte_fallback, is_lowercase, keeps_layout, has_turns)
         if not any(sample):
             raise TextError(
                 "There is no text to learn pieces from: every sentence given is empty. "
@@ -200,6 +203,7 @@ def _train(
     has_byte_fallback: bool,
     is_lowercase: bool,
     keeps_layout: bool,
+    has_turns: bool,
 ) -> bytes:
     """Run sentencepiece's trainer and turn its refusals into sentences."""
     model = io.BytesIO()
@@ -222,7 +226,7 @@ def _train(
             # Chinese text has thousands of characters seen once or twice; bytes carry them.
             character_coverage=0.9995 if has_byte_fallback else 1.0,
             split_digits=True,
-            user_defined_symbols=["\n"] if keeps_layout else [],
+            user_defined_symbols=["\n"] * keeps_layout + [f"{SPACE}{TURN}"] * has_turns,
             allow_whitespace_only_pieces=keeps_layout,
             pad_id=PAD,
             unk_id=UNKNOWN,

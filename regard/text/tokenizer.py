@@ -59,6 +59,7 @@ def learn(
     is_lowercase: bool = False,
     is_upper_limit: bool = False,
     keeps_layout: bool = False,
+    has_turns: bool = False,
 ) -> Tokenizer:
     """A tokenizer of the named kind; only sentencepiece needs a size and reads the other words."""
     if kind != "sentencepiece":
@@ -73,6 +74,7 @@ def learn(
         is_lowercase=is_lowercase,
         is_upper_limit=is_upper_limit,
         keeps_layout=keeps_layout,
+        has_turns=has_turns,
     )
 
 
