@@ -3,10 +3,19 @@
     $ python studio/canned.py zh-en=runs/demo/zh-en/model en-fr=runs/demo/en-fr/model
     $ python studio/canned.py zh-en-wide=runs/demo/zh-en/model en-fr-wide=runs/demo/en-fr/model
     $ python studio/canned.py en-fr-bahdanau=runs/family/phrasebook/bahdanau
+    $ python studio/canned.py story-en=runs/story-en story-zh=runs/story-zh
+    $ python studio/canned.py gaps-en=runs/gaps-en gaps-zh=runs/gaps-zh
 
 Two sentences are recorded whole: the trace, the beam's other translations, the queries, keys and
 values of every head, and what becomes of the output when one head is switched off. The others are
-there to be compared with them, and are traces alone.
+there to be compared with them, and are traces alone. So are the texts of the language models, which
+learned from one side of the phrasebook (`regard data phrasebook --pair zh-en --size 30000`):
+
+    $ regard train gpt-tiny --text train.en --valid-text valid.en --set text.kind=sentencepiece \\
+        --set text.size=1500 --set model.n_layers=3 --set training.updates=800 --out runs/story-en
+    $ regard train bert-tiny --text train.en --valid-text valid.en --set text.size=1500 \\
+        --set data.unit=line --set training.batch_tokens=1536 --set training.updates=700 \\
+        --set training.warmup=100 --out runs/gaps-en
 """
 
 import json
@@ -18,10 +27,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.decoding import Search
+from regard.decoding import Sampling, Search, Slid, stream
 from regard.inspection.recording import record
 from regard.inspection.trace import Trace
+from regard.language import Writer
+from regard.serving.looking import trace_file
 from regard.tracing import trace
+from regard.tracing.continuing import gone_on, trace_continuation
 from regard.translation.ablating import ablate
 from regard.translation.translator import Translator
 
@@ -37,6 +49,15 @@ COMPARED = {
     "en-fr-wide": "The animal did not cross the street because it was too wide.",
     "en-fr-bahdanau": SENTENCES["en-fr"],
 }
+STORIES = {  # how each begins, the seed it is drawn with, and how many tokens follow
+    "story-en": ("The animal didn't cross the street because", 3, 52),
+    "story-zh": ("这只动物没有过马路", 1, 54),
+}
+GAPS = {
+    "gaps-en": "The [MASK] didn't cross the street because it was too [MASK].",
+    "gaps-zh": "这只[MASK]没有过马路，因为它太[MASK]了。",
+}
+TEMPERATURE = 0.7
 DIGITS = 4
 
 
@@ -46,6 +67,16 @@ def compared(name: str, folder: Path) -> dict[str, Any]:
     seen = replace(seen, provenance=replace(seen.provenance, model=name), positions=None)
     told = json.loads(seen.to_json())
     return {"name": name, "trace": told, "hypotheses": [], "sites": [], "ablations": {}}
+
+
+def told(name: str, folder: Path) -> Trace:
+    """A story that was drawn by chance, and what each of its words looked at."""
+    writer = Writer.open(folder)
+    prompt, seed, most = STORIES[name]
+    begun = writer.tokenizer.encode(prompt)
+    drawn = stream(writer.model, begun, Sampling(TEMPERATURE, seed=seed), most=most)
+    new = [event.token for event in drawn if not isinstance(event, Slid)]
+    return trace_continuation(writer, gone_on(writer, prompt, new))
 
 
 def canned(name: str, folder: Path) -> dict[str, Any]:
@@ -114,6 +145,11 @@ def _short(values: np.ndarray) -> Any:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     for name, _, folder in (spec.partition("=") for spec in sys.argv[1:]):
+        if name in STORIES or name in GAPS:
+            seen = told(name, Path(folder)) if name in STORIES else trace(folder, GAPS[name])
+            seen = replace(seen, provenance=replace(seen.provenance, model=name), positions=None)
+            (PAGE / f"canned.{name}.trace").write_bytes(trace_file(seen, is_half=True))
+            continue
         found = (compared if name in COMPARED else canned)(name, Path(folder))
         text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
         (PAGE / f"canned.{name}.json").write_text(f"{text}\n", "utf-8")

@@ -2,7 +2,15 @@
 import { KINDS, type Kind } from "./trace";
 import type { Reading } from "./table";
 
-export const VIEWS = ["look", "arithmetic", "switchboard", "blocks", "compare"] as const;
+export const VIEWS = [
+  "look",
+  "arithmetic",
+  "switchboard",
+  "blocks",
+  "generate",
+  "compare",
+  "training",
+] as const;
 export type View = (typeof VIEWS)[number];
 export const LANGUAGES = ["en", "zh"] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -14,6 +22,9 @@ export type Example = (typeof EXAMPLES)[number];
 /** Recorded sentences that are worth seeing side by side. */
 export const PAIRS = ["fr-models", "fr-wide", "zh-wide"] as const;
 export type Pair = (typeof PAIRS)[number];
+/** Recorded texts of language models. */
+export const STORIES = ["story-en", "story-zh", "gaps-en", "gaps-zh"] as const;
+export type Story = (typeof STORIES)[number];
 
 export interface Address {
   view: View;
@@ -29,6 +40,17 @@ export interface Address {
   otherModel: string | null;
   otherText: string | null;
   otherTarget: string | null;
+  /** null is that of the page's language */
+  story: Story | null;
+  writer: string | null;
+  prompt: string | null;
+  /** 0 takes the most probable token */
+  temperature: number;
+  topK: number;
+  topP: number;
+  /** the most tokens to write, and the most words to find */
+  most: number;
+  found: number;
   site: Kind;
   layer: number | null;
   /** null is the mean of all */
@@ -43,6 +65,14 @@ export interface Address {
   step: number;
   isLecture: boolean;
   off: readonly string[];
+  /** training runs by name; none are those that the page chooses */
+  runs: readonly string[];
+  axis: "updates" | "time";
+  /** in percent */
+  smooth: number;
+  /** an update whose weights are looked at; null is the last there is */
+  moment: number | null;
+  sentence: string | null;
   block: Block;
   length: number;
   width: number;
@@ -62,6 +92,14 @@ export const usual = (language: Language): Address => ({
   otherModel: null,
   otherText: null,
   otherTarget: null,
+  story: null,
+  writer: null,
+  prompt: null,
+  temperature: 0.8,
+  topK: 0,
+  topP: 1,
+  most: 60,
+  found: 5,
   site: "cross",
   layer: null,
   head: null,
@@ -74,6 +112,11 @@ export const usual = (language: Language): Address => ({
   step: 6,
   isLecture: false,
   off: [],
+  runs: [],
+  axis: "updates",
+  smooth: 80,
+  moment: null,
+  sentence: null,
   block: "positions",
   length: 32,
   width: 64,
@@ -85,6 +128,11 @@ const among = <T extends string>(allowed: readonly T[], said: string | null): T 
 
 function whole(said: string | null, least: number, most: number): number | null {
   if (said === null || !/^\d{1,6}$/.test(said)) return null;
+  return Math.min(most, Math.max(least, Number(said)));
+}
+
+function share(said: string | null, least: number, most: number): number | null {
+  if (said === null || !/^\d{1,3}(\.\d{1,4})?$/.test(said)) return null;
   return Math.min(most, Math.max(least, Number(said)));
 }
 
@@ -111,6 +159,14 @@ export function parse(hash: string, browser: Language): Address {
     otherModel: get("model2"),
     otherText: get("text2"),
     otherTarget: get("target2"),
+    story: among(STORIES, get("story")) ?? base.story,
+    writer: get("writer"),
+    prompt: get("prompt"),
+    temperature: share(get("temperature"), 0, 2) ?? base.temperature,
+    topK: whole(get("topk"), 0, most) ?? base.topK,
+    topP: share(get("topp"), 0.05, 1) ?? base.topP,
+    most: whole(get("most"), 1, 1024) ?? base.most,
+    found: whole(get("found"), 1, 20) ?? base.found,
     site: among(KINDS, get("site")) ?? base.site,
     layer: whole(get("layer"), 0, most),
     head: whole(get("head"), 0, most),
@@ -123,6 +179,11 @@ export function parse(hash: string, browser: Language): Address {
     step: whole(get("step"), 1, 6) ?? base.step,
     isLecture: get("preset") === "lecture",
     off: (get("off") ?? "").split(",").filter((name) => HEAD.test(name)),
+    runs: said.getAll("run").slice(0, 20),
+    axis: among(["updates", "time"], get("axis")) ?? base.axis,
+    smooth: whole(get("smooth"), 0, 95) ?? base.smooth,
+    moment: whole(get("moment"), 0, most),
+    sentence: get("sentence"),
     block: among(BLOCKS, get("block")) ?? base.block,
     length: whole(get("length"), 2, 128) ?? base.length,
     width: (whole(get("width"), 2, 256) ?? base.width) & ~1,
@@ -148,6 +209,14 @@ export function format(address: Address, browser: Language): string {
   put("model2", address.otherModel, false);
   put("text2", address.otherText, false);
   put("target2", address.otherTarget, false);
+  put("story", address.story, false);
+  put("writer", address.writer, false);
+  put("prompt", address.prompt, false);
+  put("temperature", address.temperature, address.temperature === base.temperature);
+  put("topk", address.topK, address.topK === base.topK);
+  put("topp", address.topP, address.topP === base.topP);
+  put("most", address.most, address.most === base.most);
+  put("found", address.found, address.found === base.found);
   put("site", address.site, address.site === base.site);
   put("layer", address.layer, false);
   put("head", address.head, false);
@@ -160,6 +229,11 @@ export function format(address: Address, browser: Language): string {
   put("preset", "lecture", !address.isLecture);
   put("step", address.step, address.step === base.step);
   put("off", address.off.join(","), address.off.length === 0);
+  for (const run of address.runs) query.append("run", run);
+  put("axis", address.axis, address.axis === base.axis);
+  put("smooth", address.smooth, address.smooth === base.smooth);
+  put("moment", address.moment, false);
+  put("sentence", address.sentence, false);
   put("block", address.block, address.block === base.block);
   put("length", address.length, address.length === base.length);
   put("width", address.width, address.width === base.width);

@@ -1,11 +1,12 @@
 // The service's own API, under /api/v1 beside the page; where it is not there, canned sentences.
+import { fetched } from "./key";
 import { type Arithmetic } from "./mathematics/arithmetic";
-import { type Kind, type Trace, checkedTrace } from "./trace";
+import { type Does, type Kind, type Trace, checkedTrace } from "./trace";
 import { traceFromBytes } from "./trace_file";
 
 export interface Model {
   name: string;
-  does: "translate" | "write";
+  does: Does;
   source_language: string | null;
   target_language: string | null;
   kind: string | null;
@@ -63,8 +64,8 @@ export class Refused extends Error {}
 
 const BASE = "api/v1";
 
-async function asked(path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
-  const answer = await fetch(`${BASE}/${path}`, {
+export async function asked(path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  const answer = await fetched(`${BASE}/${path}`, {
     method: body === undefined ? "GET" : "POST",
     ...(body === undefined
       ? {}
@@ -77,13 +78,13 @@ async function asked(path: string, body?: unknown, signal?: AbortSignal): Promis
   throw new Refused(hasReason ? String(said.error) : `${answer.status} ${answer.statusText}`);
 }
 
-/** The models that translate; none if no service answers. */
+/** The models that are served; none if no service answers. */
 export async function servedModels(): Promise<Model[]> {
   try {
-    const answer = await fetch(`${BASE}/info`);
+    const answer = await fetched(`${BASE}/info`);
     if (!answer.ok || !(answer.headers.get("content-type") ?? "").includes("json")) return [];
     const info = (await answer.json()) as { models?: Model[] };
-    return (info.models ?? []).filter((model) => model.does === "translate");
+    return info.models ?? [];
   } catch {
     return [];
   }
@@ -94,6 +95,13 @@ export async function canned(name: string): Promise<Canned> {
   if (!answer.ok) throw new Refused(`canned.${name}.json: ${answer.status}`);
   const found = (await answer.json()) as Canned;
   return { ...found, trace: checkedTrace(found.trace) };
+}
+
+/** A recorded text of a language model. */
+export async function cannedStory(name: string): Promise<Trace> {
+  const answer = await fetch(`canned.${name}.trace`);
+  if (!answer.ok) throw new Refused(`canned.${name}.trace: ${answer.status}`);
+  return traceFromBytes(await answer.arrayBuffer());
 }
 
 const sightBody = (sight: Sight): Record<string, string> => ({
@@ -132,6 +140,68 @@ export async function translated(
     if (event.event === "error") throw new Refused(event.error ?? "");
   }
   return found;
+}
+
+/** How a story is to be written. */
+export interface Wish {
+  model: string | null;
+  prompt: string;
+  max_tokens: number;
+  temperature: number;
+  top_k: number;
+  top_p: number;
+  seed: number;
+}
+
+/** A token as it was written. */
+export interface Piece {
+  id: number;
+  text: string;
+  log_probability: number;
+}
+
+/** Write on from a prompt; each token is told as it comes. */
+export async function told(
+  wish: Wish,
+  tell: (piece: Piece) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { model, ...rest } = wish;
+  const answer = await asked("generate", { ...rest, ...(model === null ? {} : { model }) }, signal);
+  for await (const line of lines(answer)) {
+    const event = JSON.parse(line) as Piece & { event: string; error?: string };
+    if (event.event === "token") tell(event);
+    if (event.event === "error") throw new Refused(event.error ?? "");
+  }
+}
+
+/** Every attention behind a story, of the very tokens that were written. */
+export async function storyTrace(
+  wish: Wish,
+  tokens: readonly number[],
+  signal?: AbortSignal,
+): Promise<Trace> {
+  const { model, prompt } = wish;
+  const body = { prompt, tokens, ...(model === null ? {} : { model }) };
+  const answer = await asked("generate/trace", body, signal);
+  return traceFromBytes(await answer.arrayBuffer());
+}
+
+/** A word that fits into a gap. */
+export interface Fit {
+  word: string;
+  probability: number;
+}
+
+/** For each gap of a text the words that fit best. */
+export async function filled(
+  text: string,
+  model: string | null,
+  k: number,
+  signal?: AbortSignal,
+): Promise<Fit[][]> {
+  const answer = await asked("fill", { text, k, ...(model === null ? {} : { model }) }, signal);
+  return ((await answer.json()) as { gaps: Fit[][] }).gaps;
 }
 
 async function* lines(answer: Response): AsyncGenerator<string> {

@@ -7,14 +7,18 @@ import type { Theme } from "./colours";
 import { useComparing } from "./comparing";
 import { Dropping } from "./dropping";
 import { Header } from "./header";
+import { KeyAsking } from "./key_asking";
 import { useShown } from "./showing";
 import type { Stage } from "./stage";
 import { ArithmeticView } from "./views/arithmetic";
 import { BlocksView } from "./views/blocks";
 import { CompareView } from "./views/compare";
+import { GenerateView } from "./views/generate";
 import { LookView } from "./views/look";
 import { SwitchboardView } from "./views/switchboard";
+import { TrainingView } from "./views/training";
 import { type Say, say as saying } from "./words";
+import { useWriting } from "./writing";
 
 const browser: Language = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
 
@@ -34,7 +38,8 @@ function useAddress(): [Address, (change: Partial<Address>) => void] {
         const isPlace =
           after.view !== before.view ||
           after.text !== before.text ||
-          after.otherText !== before.otherText;
+          after.otherText !== before.otherText ||
+          after.prompt !== before.prompt;
         history[isPlace ? "pushState" : "replaceState"](null, "", said);
       }
       return after;
@@ -72,8 +77,13 @@ export function App(): JSX.Element {
     root.dataset.size = address.isLarge ? "large" : "usual";
     document.title = `${say(address.view)} · Regard`;
   }, [address.language, address.isLarge, address.view, theme, say]);
-  const { shown, partial, trouble, open, close } = useShown(address, models, go, say);
+  const translators = useMemo(
+    () => models?.filter((model) => model.does === "translate") ?? null,
+    [models],
+  );
+  const { shown, partial, trouble, open, close } = useShown(address, translators, go, say);
   const comparing = useComparing(address, models, shown, say);
+  const writing = useWriting(address, models);
   const dropped = (files: readonly File[], isRight: boolean): void => {
     const [first, second] = files;
     if (first === undefined) return;
@@ -85,12 +95,13 @@ export function App(): JSX.Element {
     else open(first);
   };
   const stage: Stage | null =
-    shown === null ? null : { address, go, say, theme, shown, models: models ?? [], partial };
+    shown === null ? null : { address, go, say, theme, shown, models: translators ?? [], partial };
   return (
     <Dropping open={dropped} say={say}>
       <a class="skip" href="#content" onClick={focusContent}>
         {say("skip")}
       </a>
+      <KeyAsking say={say} />
       <Header address={address} go={go} say={say} />
       <main id="content" tabIndex={-1}>
         {trouble && (
@@ -100,6 +111,13 @@ export function App(): JSX.Element {
         )}
         {address.view === "blocks" ? (
           <BlocksView address={address} go={go} say={say} theme={theme} />
+        ) : address.view === "generate" ? (
+          <GenerateView
+            {...{ address, go, say, theme, models: models ?? [], writing, open, close }}
+            opened={shown !== null && shown.file !== null ? shown : null}
+          />
+        ) : address.view === "training" ? (
+          <TrainingView {...{ address, go, say, theme }} draft={shown?.trace.source.text ?? ""} />
         ) : address.view === "compare" ? (
           <CompareView {...{ address, go, say, theme, models: models ?? [], comparing }} />
         ) : stage === null ? (

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Address, View } from "./address";
 import { type Model, canned, traceOf, translated } from "./api";
 import type { Shown } from "./stage";
-import { TooNew, type Trace } from "./trace";
+import { TooNew, type Trace, doesOf } from "./trace";
 import { traceFromBytes } from "./trace_file";
 import type { Say } from "./words";
 
@@ -33,6 +33,12 @@ export async function readTrace(file: File, say: Say): Promise<Trace> {
   }
 }
 
+/** Where a trace is looked at: here, if it can be. */
+function viewOf(trace: Trace, here: View): View {
+  if (doesOf(trace) !== "translate") return "generate";
+  return OF_A_TRANSLATION.includes(here) ? here : "look";
+}
+
 export function useShown(
   address: Address,
   models: readonly Model[] | null,
@@ -43,10 +49,10 @@ export function useShown(
   const [opened, setOpened] = useState<Shown | null>(null);
   const [partial, setPartial] = useState<string | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
-  const { text, target, model, example } = address;
+  const { text, target, model, example, view } = address;
   const isServed = models !== null && models.length > 0 && text !== null;
   const isKnown = models !== null || text === null;
-  const isHere = OF_A_TRANSLATION.includes(address.view);
+  const isHere = OF_A_TRANSLATION.includes(view);
   const done = useRef(""); // what was found last: whoever comes back from elsewhere finds it again
 
   useEffect(() => {
@@ -102,13 +108,13 @@ export function useShown(
     (file: File): void => {
       const read = async (): Promise<void> => {
         const trace = await readTrace(file, say);
-        go(FREE);
+        go({ ...FREE, view: viewOf(trace, view) });
         setTrouble(null);
         setOpened({ trace, hypotheses: [], canned: null, sight: null, file: file.name });
       };
       read().catch((error: unknown) => setTrouble(String((error as Error).message)));
     },
-    [go, say],
+    [go, say, view],
   );
   const close = useCallback((): void => setOpened(null), []);
   return { shown: opened ?? shown, partial, trouble, open, close };

@@ -1,0 +1,102 @@
+// A text of a language model, as it is written, and then with every attention behind it.
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { Address, Story } from "./address";
+import {
+  type Fit,
+  type Model,
+  type Piece,
+  cannedStory,
+  filled,
+  storyTrace,
+  told,
+  traceOf,
+} from "./api";
+import { isBreak } from "./showing";
+import type { Trace } from "./trace";
+
+export interface Writing {
+  trace: Trace | null;
+  /** what was written so far, while it is being written */
+  pieces: readonly Piece[] | null;
+  /** more words for each gap than the trace has */
+  fits: readonly (readonly Fit[])[] | null;
+  isRecorded: boolean;
+  isBusy: boolean;
+  trouble: string | null;
+  stop: () => void;
+}
+
+/** The model that is asked: the one at the address, or the first that writes or fills gaps. */
+export function chosenWriter(address: Address, models: readonly Model[]): Model | null {
+  const able = models.filter((model) => model.does !== "translate");
+  return able.find((model) => model.name === address.writer) ?? able[0] ?? null;
+}
+
+export const chosenStory = (address: Address): Story =>
+  address.story ?? (address.language === "zh" ? "story-zh" : "story-en");
+
+const NOTHING = { pieces: null, fits: null, isBusy: false, trouble: null } as const;
+
+export function useWriting(address: Address, models: readonly Model[] | null): Writing {
+  const [state, set] = useState<Omit<Writing, "stop">>({
+    ...NOTHING,
+    trace: null,
+    isRecorded: true,
+  });
+  const stopping = useRef<AbortController | null>(null);
+  const model = chosenWriter(address, models ?? []);
+  const isServed = model !== null && address.prompt !== null;
+  const isWanted = address.view === "generate" && models !== null;
+  const { prompt, temperature, topK, topP, seed, most, found } = address;
+  const wanted = isServed
+    ? model.does === "write"
+      ? [model.name, prompt, temperature, topK, topP, seed, most]
+      : [model.name, prompt, found]
+    : [chosenStory(address)];
+  const key = JSON.stringify(isWanted ? wanted : null);
+  useEffect(() => {
+    if (!isWanted) return;
+    const breaking = new AbortController();
+    const { signal } = breaking;
+    const change = (more: Partial<Writing>): void => {
+      if (!signal.aborted) set((before) => ({ ...before, ...more }));
+    };
+    const record = async (): Promise<void> => {
+      const trace = await cannedStory(chosenStory(address));
+      change({ ...NOTHING, trace, isRecorded: true });
+    };
+    const write = async (name: string, text: string): Promise<void> => {
+      const ending = new AbortController();
+      stopping.current = ending;
+      signal.addEventListener("abort", () => ending.abort());
+      const sampling = { temperature, top_k: topK, top_p: topP, seed };
+      const wish = { model: name, prompt: text, max_tokens: most, ...sampling };
+      let pieces: Piece[] = [];
+      change({ ...NOTHING, pieces, isBusy: true });
+      const tell = (piece: Piece): void => change({ pieces: (pieces = [...pieces, piece]) });
+      // Who stops the writing keeps what is there.
+      await told(wish, tell, ending.signal).catch((error: unknown) => {
+        if (!isBreak(error) || signal.aborted) throw error;
+      });
+      const tokens = pieces.map((piece) => piece.id);
+      if (tokens.length === 0) change({ ...NOTHING, isRecorded: false });
+      else change({ ...NOTHING, trace: await storyTrace(wish, tokens, signal), isRecorded: false });
+    };
+    const fill = async (name: string, text: string): Promise<void> => {
+      change({ ...NOTHING, isBusy: true });
+      const trace = await traceOf({ model: name, source: text, target: null }, signal);
+      const fits = trace.steps.length > 0 ? await filled(text, name, found, signal) : [];
+      change({ ...NOTHING, trace, fits, isRecorded: false });
+    };
+    const run = !isServed
+      ? record()
+      : (model.does === "write" ? write : fill)(model.name, prompt ?? "");
+    run.catch((error: unknown) => {
+      if (!isBreak(error))
+        change({ ...NOTHING, trouble: error instanceof Error ? error.message : String(error) });
+    });
+    return () => breaking.abort();
+  }, [key]);
+  const stop = useCallback((): void => stopping.current?.abort(), []);
+  return { ...state, stop };
+}
