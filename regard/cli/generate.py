@@ -1,6 +1,7 @@
 """`regard generate`: a language model goes on from an opening, word by word as it comes."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -36,6 +37,10 @@ def generate(
             "--show-attention", help="Then say what each new word looked at, on standard error."
         ),
     ] = False,
+    save_attention: Annotated[
+        list[Path] | None,
+        typer.Option(help="Draw it into a file: .svg .png .pdf .html .json .trace; repeatable."),
+    ] = None,
     layer: Annotated[
         int | None, typer.Option(min=0, help="Whose attention is shown; the last.")
     ] = None,
@@ -48,12 +53,15 @@ def generate(
     """Write on from an opening with a language model, to standard output and nothing else."""
     import torch
 
+    from regard.cli.look import saving
     from regard.cli.training_session import choose_device
     from regard.decoding import Sampling
     from regard.errors import UsageError
     from regard.language import Looks, Writer
 
-    if not show_attention and (layer is not None or head is not None):
+    places = [saving.checked(place) for place in save_attention or []]
+    is_watched = show_attention or bool(places)
+    if not is_watched and (layer is not None or head is not None):
         raise UsageError("--layer and --head say whose attention is shown: add --show-attention")
     if any(not one for one in stop or []):
         raise UsageError("--stop '' would end before the first word: give some characters")
@@ -65,7 +73,7 @@ def generate(
     if unknown := writer.unknown(text):
         shown = " ".join(unknown[:10])
         _tell(f"the model has never seen {shown}: it reads them as unknown")
-    looks = Looks(layer, head) if show_attention else None
+    looks = Looks(layer, head) if is_watched else None
     searching.write_utf8()
     if not only_new:
         _give(text)
@@ -73,8 +81,10 @@ def generate(
         _write(writer, text, sampling, max_tokens, stop or [], looks)
     finally:
         _give("\n")
-    if looks is not None:
+    if looks is not None and show_attention:
         _show(looks, writer)
+    if looks is not None and places:
+        _draw(looks, writer, text, places)
 
 
 def _write(
@@ -112,10 +122,45 @@ def _tell(sentence: str) -> None:
 
 
 def _show(looks: "Looks", writer: "Writer") -> None:
+    """The words that each new word looked at, each in the colour of its share."""
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.text import Text
+
+    from regard.cli.console import clean, print_line
+    from regard.cli.explain.grids import right
+    from regard.cli.look.lists import append_looks
+
     noted = looks.words(writer.tokenizer)
-    widest = max((len(one.word) for one in noted), default=0)
+    widest = max((cell_len(clean(one.word)) for one in noted), default=0)
     whose = "mean of all heads" if looks.head is None else f"head {looks.head}"
-    typer.echo(f"\n{looks.site(writer.model).name}, {whose}:", err=True)
+    console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
+    typer.echo(f"\n{looks.site(writer.model).name}, {whose}, percent:", err=True)
     for one in noted:
-        found = "  ".join(f"{word} {share:.2f}" for word, share in one.looked_at)
-        typer.echo(f"{one.word:<{widest}}  ← {found}", err=True)
+        line = Text(f"{right(clean(one.word), widest)} → ")
+        append_looks(line, one.looked_at, console.width)
+        line.rstrip()
+        print_line(console, line)
+
+
+def _draw(looks: "Looks", writer: "Writer", prompt: str, places: list[Path]) -> None:
+    """The lectures' picture: from each new word lines to the words that it looked at."""
+    from regard.cli.look import saving
+    from regard.inspection.scene import View
+    from regard.tracing.continuing import gone_on, trace_continuation
+
+    new = looks.ids[len(looks.ids) - len(looks.rows) :]
+    if not new:
+        _tell("nothing was written, so there is nothing to draw")
+        return
+    n_begun = max(1, len(looks.ids) - len(new))
+    most = max(1, writer.model.context + 1 - n_begun)
+    if len(new) > most:
+        _tell(f"only the first {most:,} new tokens are drawn: then the model had read enough")
+    trace = trace_continuation(writer, gone_on(writer, prompt, new[:most]))
+    heads = None if looks.head is None else (looks.head,)
+    layer = looks.site(writer.model).layer
+    view = View("lines", layer=layer, heads=heads, reading="predicting")
+    for place in places:
+        saving.save(trace, view, place)
+        _tell(f"saved {place}")

@@ -2,8 +2,20 @@
 
 from regard.inspection.trace import MASK
 from regard.language.finding import Finder, Found
+from regard.language.importance import importance
 from regard.language.labelling import Judge, Told, WordJudge
 from regard.language.looking import Looks, Noted
 from regard.language.writing import Writer
 
-__all__ = ["MASK", "Finder", "Found", "Judge", "Looks", "Noted", "Told", "WordJudge", "Writer"]
+__all__ = [
+    "MASK",
+    "Finder",
+    "Found",
+    "Judge",
+    "Looks",
+    "Noted",
+    "Told",
+    "WordJudge",
+    "Writer",
+    "importance",
+]

@@ -11,6 +11,7 @@ from regard.models import Gpt
 from regard.shapes import Float, Tensor
 from regard.text import Tokenizer
 from regard.text.piece import word_at
+from regard.text.placing import spans
 from regard.text.words import split
 
 
@@ -81,9 +82,4 @@ def _owners(tokenizer: Tokenizer, ids: list[int], text: str) -> list[int]:
     """The word each token is part of; a space is part of the next."""
     words = split(text)
     starts = [word.start for word in words]
-    owners, end = list[int](), 0
-    for n in range(1, len(ids) + 1):
-        begin, end = end, len(tokenizer.decode(ids[:n]))
-        begin += len(text[begin:end]) - len(text[begin:end].lstrip())
-        owners.append(word_at(words, starts, begin))
-    return owners
+    return [word_at(words, starts, start) for start, _ in spans(tokenizer, ids, text)]

@@ -35,8 +35,9 @@ def ablate(
 ) -> Ablation:
     """Let the model do again what it does, with some heads changed.
 
-    Arguments are those of :func:`regard.trace` and :func:`regard.translation.ablate`. What is
-    compared are the translations, the words that follow a prompt, or the words found for [MASK]s.
+    Arguments are those of :func:`regard.trace` and :func:`regard.translation.ablate`; short names
+    of heads are of the attention to the source, or of the only one there is. What is compared are
+    translations, the words that follow a prompt, or the words found for [MASK]s.
     """
     opened = open_any(model)
     match opened:
@@ -44,7 +45,9 @@ def ablate(
             return _writing(opened, source, heads, change, kind, target, n_new or 1)
         case Finder():
             return _filling(opened, source, heads, change, kind, target)
-    return ablating.ablate(opened, source, heads, change, kind=kind, target=target, search=search)
+    return ablating.ablate(
+        opened, source, heads, change, kind=kind or "cross", target=target, search=search
+    )
 
 
 @torch.inference_mode()

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from regard.cli import main
+from regard.inspection.trace import Trace
 
 SIZES = (
     "model.d_model=32",
@@ -87,15 +88,22 @@ def test_it_writes_on_what_it_learned(gpt: Path) -> None:
     assert told.stdout == "t naps\n"
 
 
-def test_it_says_what_each_word_looked_at(gpt: Path) -> None:
+def test_it_says_what_each_word_looked_at(gpt: Path, tmp_path: Path) -> None:
     asked = ["generate", str(gpt), "the fox", "--max-tokens", "25", "--show-attention"]
-    done = regard([*asked, "--layer", "0", "--head", "1"])
+    kept, drawn = tmp_path / "story.trace", tmp_path / "story.svg"
+    files = ["--save-attention", str(kept), "--save-attention", str(drawn)]
+    done = regard([*asked, "--layer", "0", "--head", "1", *files])
     assert done.returncode == 0
     assert done.stdout.startswith("the fox")
     assert "it goes on from the last 8, and so whenever they are full" in done.stderr
-    assert "decoder.0, head 1:" in done.stderr
-    rows = [line for line in done.stderr.splitlines() if "←" in line]
+    assert "decoder.0, head 1, percent:" in done.stderr
+    rows = [line for line in done.stderr.splitlines() if "→" in line]
     assert len(rows) > 2
+    trace = Trace.open(kept)
+    assert trace.source.text == "the fox"
+    assert len(trace.target.read) == 16  # what the model sees at once
+    assert done.stdout.startswith(trace.target.text)
+    assert "when predicting" in drawn.read_text()
     again = regard(asked[:-1])
     assert again.stdout == done.stdout  # the same seed
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from regard.inspection.heads import Head
     from regard.inspection.trace import Table
+    from regard.tracing import Opened
     from regard.translation.ablating import Ablation
 
 MOST_LISTED = 20
@@ -27,15 +28,22 @@ def find_trace(
     sentence: str | None,
     target: str | None = None,
     *,
+    n_new: int | None = None,
     without: str | None = None,
     kind: str | None = None,
 ) -> tuple[Trace, "Ablation | None"]:
-    """The trace that a file holds, or of the sentence that the model translates.
+    """The trace that a file holds, or of the text that the model translates, goes on from or fills.
 
-    ``without`` names heads to switch off meanwhile; short names are of that ``kind``.
+    ``n_new`` is how many tokens a language model writes. ``without`` names heads to switch off
+    meanwhile; short names are of that ``kind``.
     """
     if model.is_file():
-        given = {"a sentence": sentence, "--target": target, "--ablate": without}
+        given = {
+            "a sentence": sentence,
+            "--target": target,
+            "--generate": n_new,
+            "--ablate": without,
+        }
         for name, value in given.items():
             if value is not None:
                 raise UsageError(
@@ -44,32 +52,45 @@ def find_trace(
                 )
         return Trace.open(model), None
     if sentence is None:
-        raise UsageError(
-            f'there is no sentence to look at: regard look {model} "a sentence to translate"'
-        )
+        raise UsageError(f'there is no sentence to look at: regard look {model} "a sentence"')
     for text in (sentence, target or ""):
         _check_text(text)
     if target is not None and not target.strip():
         raise UsageError("--target is empty: give a translation, or leave it out")
-    from regard.tracing import trace
+    from regard.tracing import open_any, trace
 
+    opened = open_any(model)
+    _check_new(opened, target, n_new)
     if without is None:
-        return trace(model, sentence, target), None
-    return _ablated(model, sentence, target, without, kind)
+        return trace(opened, sentence, target, n_new=n_new), None
+    return _ablated(opened, sentence, target, n_new, without, kind)
+
+
+def _check_new(opened: "Opened", target: str | None, n_new: int | None) -> None:
+    from regard.language import Writer
+
+    if n_new is None:
+        return
+    if not isinstance(opened, Writer):
+        raise UsageError("--generate is for models that write on from a text: leave it out")
+    if target is not None:
+        raise UsageError("--target says what is read and --generate lets it be written: choose one")
 
 
 def _ablated(
-    model: Path, sentence: str, target: str | None, without: str, kind: str | None
+    opened: "Opened",
+    sentence: str,
+    target: str | None,
+    n_new: int | None,
+    without: str,
+    kind: str | None,
 ) -> tuple[Trace, "Ablation"]:
     from regard.inspection.ablation import ablated
-    from regard.tracing import trace
-    from regard.translation import Translator
-    from regard.translation.ablating import ablate
+    from regard.tracing import ablate, loaded_of, trace
 
-    translator = Translator.open(model)
-    ablation = ablate(translator, sentence, without, kind=kind or "cross", target=target)
-    with ablated(translator.models[0], ablation.heads):
-        found = trace(translator, sentence, target)
+    ablation = ablate(opened, sentence, without, kind=kind, target=target, n_new=n_new)
+    with ablated(loaded_of(opened).model, ablation.heads):
+        found = trace(opened, sentence, target, n_new=n_new)
     # Whoever opens the picture later must not take it for the whole model's.
     names = named_heads(found, ablation.heads)
     origin = replace(found.provenance, model=f"{found.provenance.model} without {names}")
@@ -163,8 +184,9 @@ def _row(trace: Trace, view: View, asked: str) -> int | str:
         return table.row(int(wanted))
     said = " ".join(label.text for label in table.rows[:MOST_LISTED])
     more = f" … ({len(table.rows)} words)" if len(table.rows) > MOST_LISTED else ""
+    kind = view.kind(trace)
     raise UsageError(
-        f"the word {shortened(wanted)!r} is not among the rows of {view.kind(trace)}: choose one of "
+        f"the word {shortened(wanted)!r} is not among the rows of {kind}: choose one of "
         f"{said}{more}, or a row from 0 to {len(table.rows) - 1}{_elsewhere(trace, view, wanted)}"
     )
 
@@ -190,8 +212,9 @@ def remarks(trace: Trace, view: View) -> list[str]:
     if unknown:
         found.append(f"the model does not know {', '.join(sorted(unknown))}: read as unknown")
     if trace.provenance.n_left_out:
+        which = "first" if trace.does == "write" else "last"
         found.append(
-            f"the last {trace.provenance.n_left_out:,} tokens were left out: the model reads no "
+            f"the {which} {trace.provenance.n_left_out:,} tokens were left out: the model reads no "
             "more at a time"
         )
     if isinstance(view.word, str):

@@ -9,11 +9,23 @@ import typer
 def look(
     model: Annotated[Path, typer.Argument(help="A model folder, or a trace that was saved.")],
     sentence: Annotated[
-        str | None, typer.Argument(help="What to translate; a saved trace has its own.")
+        str | None,
+        typer.Argument(
+            help="What to translate, to write on from, or to find [MASK]s in; a saved trace has "
+            "its own."
+        ),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(help="Read this as the translation.", show_default="the model's own"),
+        typer.Option(
+            help="Read this as the translation, as what comes after the text, or as the text "
+            "without [MASK]s.",
+            show_default="the model's own",
+        ),
+    ] = None,
+    generate: Annotated[
+        int | None,
+        typer.Option(min=1, help="Let a language model write so many tokens on.", show_default="1"),
     ] = None,
     save: Annotated[
         list[Path] | None,
@@ -27,7 +39,8 @@ def look(
         ),
     ] = None,
     site: Annotated[
-        str | None, typer.Option(help="encoder, decoder or cross.", show_default="cross")
+        str | None,
+        typer.Option(help="encoder, decoder or cross.", show_default="cross, or what there is"),
     ] = None,
     layer: Annotated[
         int | None,
@@ -68,13 +81,15 @@ def look(
         bool, typer.Option("--json", help="Print the whole trace as JSON instead.")
     ] = False,
 ) -> None:
-    """Look inside a model while it translates a sentence: who looks at whom, and how much."""
+    """Look inside a model while it reads and writes: who looks at whom, and how much."""
     from regard.cli.look import choosing, saving, showing
 
     places = [saving.checked(place) for place in save or []]
     heads = choosing.heads_of(head)
     choices = choosing.Choices(view, site, layer, heads, word, tokens, special, reading, top, dark)
-    trace, ablation = choosing.find_trace(model, sentence, target, without=ablate, kind=site)
+    trace, ablation = choosing.find_trace(
+        model, sentence, target, n_new=generate, without=ablate, kind=site
+    )
     seen = choices.view(trace, "matrix")
     note = "" if ablation is None else showing.said_of(ablation, trace)
     shown = None

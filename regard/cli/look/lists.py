@@ -13,7 +13,7 @@ from regard.cli.explain.heat import DIM
 from regard.cli.look.heatmap import MAX_LABEL, MAX_ROWS, POINTED, percent, shade
 from regard.inspection.scene.strip import TITLES, check_steps
 from regard.inspection.scene.view import View
-from regard.inspection.trace import Table, Trace, looks_of_steps
+from regard.inspection.trace import Table, Trace, looks_of_steps, printed
 
 USUAL_TOP = 4
 LEAST = 0.02  # of the attention; less is not listed
@@ -83,14 +83,14 @@ def looks_of_rows(seen: Table, width: int, top: int | None, row: int | None) -> 
         line.append(" → ", DIM)
         shares = seen.mean[i]
         order = np.argsort(-shares, kind="stable")[: top or USUAL_TOP].tolist()
-        _append(line, ((seen.columns[j].text, float(shares[j])) for j in order), width)
+        append_looks(line, ((seen.columns[j].text, float(shares[j])) for j in order), width)
         lines.append(line)
     if row is None and len(seen.rows) > MAX_ROWS:
         lines.append(Text(f"… and {len(seen.rows) - MAX_ROWS:,} more rows", DIM))
     return lines
 
 
-def _append(line: Text, looks: Iterable[tuple[str, float]], width: int) -> None:
+def append_looks(line: Text, looks: Iterable[tuple[str, float]], width: int) -> None:
     """Words with their shares, as many as the line has room for."""
     for k, (word, share) in enumerate(looks):
         if share < LEAST and k:
@@ -137,7 +137,7 @@ def steps(trace: Trace, view: View, width: int) -> list[Text]:
             line.append(GAP)
             row = looks.weights[:, t].mean(0)
             order = np.argsort(-row, kind="stable")[:top].tolist()
-            _append(line, ((looks.columns[j].text, float(row[j])) for j in order), width)
+            append_looks(line, ((looks.columns[j].text, float(row[j])) for j in order), width)
         lines.append(line)
     if len(trace.steps) > MAX_ROWS:
         lines.append(Text(f"… and {len(trace.steps) - MAX_ROWS:,} more steps", DIM))
@@ -151,7 +151,7 @@ def _others(trace: Trace, t: int, top: int) -> Text:
         share = math.exp(one.log_probability)
         if k and share < 0.005:
             break
-        word = fit(one.text.replace("▁", " ").strip() or "␣", MAX_WORD)
+        word = fit(printed(one.text), MAX_WORD)
         line.append(
             f"{GAP if k else ''}{word} {percent(share)}", POINTED if one.id == chosen else DIM
         )

@@ -15,13 +15,14 @@ from regard.cli.look.lists import looks_of_a_word, looks_of_rows, steps
 from regard.cli.searching import write_utf8
 from regard.errors import UsageError
 from regard.inspection.scene.frame import named, named_heads
-from regard.inspection.scene.view import View
-from regard.inspection.trace import Table, Trace
+from regard.inspection.scene.view import View, check_across
+from regard.inspection.trace import MASK, Table, Trace, in_one_line
 
 if TYPE_CHECKING:
     from regard.translation.ablating import Ablation
 
 _NOTE = "#d9682c"
+_HIDDEN = {"encoder": "</s>", "cross": "</s>", "decoder": "<s>", "fill": "<s> and </s>"}
 LOST = 0.005  # of a row's weight; less is not worth a word
 
 
@@ -58,12 +59,15 @@ def said_of(ablation: "Ablation", trace: Trace) -> str:
     """What switching heads off has done to the translation."""
     names = names_of(trace, ablation.heads)
     change = f"log P changes by {ablation.change:+.2f}"
-    if trace.provenance.is_forced:
+    if not ablation.changes:
+        said = f"there is no {MASK} by which to tell what that does"
+    elif trace.provenance.is_forced:
         said = f"the given target stays, its {change}"
     elif ablation.has_changed:
-        said = f"before it wrote “{ablation.before.text}”, whose {change}"
+        did = "found" if trace.does == "fill" else "wrote"
+        said = f"before it {did} “{in_one_line(ablation.before.text)}”, whose {change}"
     else:
-        said = f"it writes the same, {change}"
+        said = f"it {'finds' if trace.does == 'fill' else 'writes'} the same, {change}"
     return clean(f"switched off {names}: {said}")
 
 
@@ -74,15 +78,16 @@ def write_json(trace: Trace) -> None:
 
 
 def _heading(trace: Trace, console: Console) -> list[Text]:
-    """Both sentences, how probable the second is, and who says so."""
+    """What was given and what came of it, how probable that is, and who says so."""
     origin = trace.provenance
     how = " · the target was given" if origin.is_forced else ""
-    below = f"log P {trace.log_probability:.2f} · {origin.model} ({origin.recipe}){how}"
-    said = [
-        Text(clean(trace.source.text), "bold"),
-        Text.assemble(("→ ", "#d9682c"), (clean(trace.target.text), "bold")),
-        Text(clean(below), DIM),
-    ]
+    sure = f"log P {trace.log_probability:.2f} · " if trace.steps else ""
+    said = [Text(clean(in_one_line(trace.source.text)), "bold")]
+    if trace.steps:
+        last = trace.target.labels(trace.target.tokens[-1:], merges=False)[0].text
+        came = in_one_line(trace.output) or last  # which may be </s>, or a space
+        said.append(Text.assemble(("→ ", "#d9682c"), (clean(came), "bold")))
+    said.append(Text(clean(f"{sure}{origin.model} ({origin.recipe}){how}"), DIM))
     return [line for text in said for line in text.wrap(console, max(20, console.width))]
 
 
@@ -116,6 +121,7 @@ def _lines(trace: Trace, view: View, width: int) -> list[Text]:
 
 def _alignment(trace: Trace, view: View, width: int) -> list[Text]:
     """As `Translator.align` sees it: </s> is left out, and rows are whole again."""
+    check_across(trace, "alignment")
     table = replace(view, site="cross").table(trace).without_special()
     table = replace(table, weights=table.mean[None]).made_whole()
     values = table.mean
@@ -173,7 +179,7 @@ def _notes(
         site = trace.site(table.kind, table.layer)
         if site.sums_to_one and lost >= LOST:
             share = "on average " if row is None else ""
-            hidden = "<s>" if table.kind == "decoder" else "</s>"
+            hidden = _HIDDEN["fill" if trace.does == "fill" else table.kind]
             notes.append(f"{share}{100 * lost:.0f} % lies on {hidden}: --special shows it")
     even = [head for head in table.heads if trace.site(table.kind, table.layer).is_uniform[head]]
     if even:

@@ -17,7 +17,7 @@ from regard.inspection.scene.frame import (
 from regard.inspection.scene.items import Item, Rectangle, Scene, Text
 from regard.inspection.scene.measure import shortened
 from regard.inspection.scene.view import View
-from regard.inspection.trace import MASK, Alternative, Does, Label, Table, Trace, looks_of_steps
+from regard.inspection.trace import MASK, Does, Label, Table, Trace, looks_of_steps, printed
 
 _CARD, _APART, _IN_ROW = 158.0, 14.0, 7
 _LINE = 19.0
@@ -108,14 +108,15 @@ def _card(
     at = y + 62
     for other in step.alternatives:
         colour = "look" if other.id == chosen else "faint"
-        items += _bar(x, at, _shown(other), math.exp(other.log_probability), colour)
+        items += _bar(x, at, printed(other.text), math.exp(other.log_probability), colour)
         at += _LINE
     if looks is not None:
         at += 8
         items.append(Text(x + _INSIDE, at, "looked at", SMALL - 1, "soft"))
         at += _LINE
         row = looks.weights[:, t].mean(0)
-        for j in np.argsort(-row, kind="stable")[:_PLACES].tolist():
+        seen = [j for j in np.argsort(-row, kind="stable")[:_PLACES].tolist() if row[j] > 0]
+        for j in seen:  # a decoder does not see what comes later
             items += _bar(x, at, looks.columns[j].text, float(row[j]), "mark")
             at += _LINE
     return items
@@ -130,10 +131,6 @@ def _bar(x: float, y: float, text: str, share: float, colour: str) -> list[Item]
         Text(x + _INSIDE, y, shortened(text, inner - _NUMBER, _SHORT), _SHORT, "ink"),
         Text(x + _CARD - _INSIDE, y, _share(share), SMALL - 1, "soft", "end", tip=f"{share:.4f}"),
     ]
-
-
-def _shown(other: Alternative) -> str:
-    return other.text.replace("▁", " ").strip() or "␣"
 
 
 def _percent(log_probability: float) -> str:

@@ -1,6 +1,15 @@
 """A trace: a text, what a model made of it, and every attention on the way."""
 
-from regard.inspection.trace.sentence import BEGINNING, MASK, Label, Sentence, Token, Word
+from regard.inspection.trace.sentence import (
+    BEGINNING,
+    MASK,
+    Label,
+    Sentence,
+    Token,
+    Word,
+    in_one_line,
+    printed,
+)
 from regard.inspection.trace.table import READINGS, Table, looks_of_steps, table
 from regard.inspection.trace.trace import (
     KINDS,
@@ -32,6 +41,8 @@ __all__ = [
     "Trace",
     "TracedSite",
     "Word",
+    "in_one_line",
     "looks_of_steps",
+    "printed",
     "table",
 ]

@@ -8,7 +8,17 @@ from regard.special import BOS, EOS, NAMES, PAD
 MASK = "[MASK]"  # where a word was taken out
 _SPACE = "▁"  # how sentencepiece writes a space
 _CONTINUES = "·"  # before a token that goes on with a word
-_NOTHING = "␣"  # for a token that covers spaces alone
+_NOTHING, _NEW_LINE = "␣", "↵"  # for a token that covers spaces alone, or ends a line
+
+
+def printed(token: str) -> str:
+    """A token as it is shown: without its space, but never as nothing."""
+    return token.replace(_SPACE, " ").strip() or (_NEW_LINE if "\n" in token else _NOTHING)
+
+
+def in_one_line(text: str) -> str:
+    """A text as it is shown where there is one line: ends of lines are a sign."""
+    return text.strip().replace("\n", _NEW_LINE)
 
 
 @dataclass(frozen=True)
@@ -79,7 +89,7 @@ class Sentence:
         marks = any(token.text.startswith(_SPACE) for token in tokens)
         labels, before = [], None
         for place, token in enumerate(tokens):
-            text = token.text.replace(_SPACE, " ").strip() or _NOTHING
+            text = printed(token.text)
             if marks and token.word is not None and token.word == before:
                 text = f"{_CONTINUES}{text}"
             labels.append(Label(text, (place,), token.is_special))
