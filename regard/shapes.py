@@ -6,6 +6,7 @@
     Q  queries              W  beam width
     K  keys (and values)    N  tokens of a batch, all sentences in one row
     H  heads                F  inner width of the feed-forward network
+    L  places of one text   C  classes (labels, tags)
 
 Batch comes first, heads second: queries are ``B H Q E``, attention weights ``B H Q K``.
 An axis written ``*H`` may be absent: one head needs no axis. Shapes are written with jaxtyping

@@ -33,6 +33,8 @@ _PICKLES = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle")
 _USES = {
     "gpt": "`regard generate` writes with it",
     "bert": "`regard fill` and `regard embed` read with it",
+    "bert-classify": "`regard classify` reads with it, and judges it with --gold FILE",
+    "bert-tag": "`regard tag` reads with it, and judges it with --gold FILE",
 }
 _NO_PICKLES = "a pickle, which can run code when it is opened, so Regard never opens one"
 

@@ -76,9 +76,10 @@ def count_parameters(recipe: "Recipe", n_vocabulary: int) -> int:
 
     from regard.models import build
 
-    sizes = recipe.model.model_copy(update={"dropout": 0.0})
+    known = {"dropout": 0.0, "labels": ("one", "another")}  # what data decide
+    own = {key: value for key, value in known.items() if key in type(recipe.model).model_fields}
     with torch.device("meta"):
-        model = build(sizes, n_vocabulary, n_vocabulary)
+        model = build(recipe.model.model_copy(update=own), n_vocabulary, n_vocabulary)
     return sum(parameter.numel() for parameter in model.parameters())
 
 
@@ -99,7 +100,7 @@ def _print_table(counted: list[tuple["Recipe", int]], vocabulary: int) -> None:
     console.print(
         f"\nParameters for a shared vocabulary of {vocabulary:,}. "
         "`regard recipes show NAME` prints a recipe.",
-        soft_wrap=True,
+        soft_wrap=not console.is_terminal,
     )
 
 

@@ -5,7 +5,9 @@ from typing import Self
 from rich.progress import BarColumn, TextColumn
 
 from regard.cli.progress import Showing
+from regard.evaluation import LabelQuality, Quality
 from regard.recipes import Recipe
+from regard.recipes.labelling import LABELLING
 from regard.training import Prepared
 from regard.training.events import Event, Finished, Stepped, Validated
 
@@ -23,6 +25,7 @@ class Display(Showing):
         )
         self._n_updates = 0
         self._minutes: float | None = None
+        self._unit = "tokens"  # of what is predicted
         self._speed = Speed()
 
     def show_data(self, prepared: Prepared) -> None:
@@ -38,10 +41,14 @@ class Display(Showing):
         training, model = recipe.training, recipe.model
         self._n_updates = int(training.updates)
         self._minutes = training.minutes
+        tokens = "target tokens"
+        if model.kind in LABELLING:
+            tokens, self._unit = "tokens of text", "labels"
+        begun = "" if training.init is None else f", begun from {training.init}"
         self.say(
             f"{recipe.name}: {_parameters(n_parameters)}, {model.shape}, dropout "
-            f"{model.dropout:g}; up to {self._n_updates:,} updates of "
-            f"{training.batch_tokens:,} target tokens, into {folder}"
+            f"{model.dropout:g}{begun}; up to {self._n_updates:,} updates of "
+            f"{training.batch_tokens:,} {tokens}, into {folder}"
         )
 
     def __enter__(self) -> Self:
@@ -60,12 +67,14 @@ class Display(Showing):
             self.say(f"update {event.update:,}: saved")
 
     def _step(self, event: Stepped) -> None:
+        if event.update > 1 and not self._speed.has_begun:
+            self.say(f"Continuing after update {event.update - 1:,}.")
         per_second = self._speed.after(event)
         left = self._seconds_left(event)
         place = f"update {event.update:,}/{self._n_updates:,}"
         facts = f"loss {event.loss:.3f}"
         if per_second:  # nothing is known of it at the first update
-            facts += f"  {per_second:,.0f} tokens/s  {_clock(left)} left"
+            facts += f"  {per_second:,.0f} {self._unit}/s  {_clock(left)} left"
         line = f"{place}  epoch {event.epoch + 1}  {facts}"
         self.at(event.update, line, place=place, facts=facts)
 
@@ -81,6 +90,11 @@ class Speed:
         self._before: Stepped | None = None
         self.tokens_a_second = 0.0
         self.seconds_an_update = 0.0
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether an update was counted."""
+        return self._before is not None
 
     def after(self, event: Stepped) -> float:
         """The speed once this update is done."""
@@ -98,12 +112,20 @@ class Speed:
 
 def _validated(event: Validated) -> str:
     text = f"update {event.update:,}: validation loss {event.loss:.3f}"
-    text += f", perplexity {event.perplexity:.2f}"
+    if not isinstance(event.quality, LabelQuality):
+        text += f", perplexity {event.perplexity:.2f}"
     if event.bits_per_character is not None:
         text += f", {event.bits_per_character:.3f} bits per character"
-    if event.quality is not None:
+    if isinstance(event.quality, Quality):
         text += f", BLEU {event.quality.bleu:.2f}, chrF {event.quality.chrf:.2f}"
+    elif event.quality is not None:
+        text += _labels(event.quality)
     return text + ("  (best so far)" if event.is_best else "")
+
+
+def _labels(quality: LabelQuality) -> str:
+    text = f", accuracy {quality.accuracy:.2%}, macro F1 {100 * quality.macro_f1:.2f}"
+    return text if quality.span_f1 is None else f"{text}, span F1 {100 * quality.span_f1:.2f}"
 
 
 def _finished(event: Finished) -> str:

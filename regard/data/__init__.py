@@ -4,19 +4,32 @@ from regard.data.account import Account
 from regard.data.batch import Batch, Corpus, MemoryCorpus, Subset, collate
 from regard.data.batching import Batches, BatchIterator, Place, Plan
 from regard.data.cleaning import Cleaner
+from regard.data.labelled import Classified, Tagged, read_classified, read_tagged, words_of
+from regard.data.labelled_rows import (
+    NOTHING,
+    LabelledBatches,
+    LabelledRows,
+    labelled_batch,
+    text_row,
+    word_rows,
+)
 from regard.data.prepared import PreparedCorpus, prepare
 from regard.data.readers import Pair, read_corpus, read_pairs
-from regard.data.spec import Spec, parse_spec
+from regard.data.spec import Spec, parse_labelled, parse_spec
 from regard.data.texts import PreparedText, TextSpec, documents, parse_text, prepare_text
 from regard.data.windows import Passages, Windows, held_out_windows, passage_batch
 
 __all__ = [
+    "NOTHING",
     "Account",
     "Batch",
     "BatchIterator",
     "Batches",
+    "Classified",
     "Cleaner",
     "Corpus",
+    "LabelledBatches",
+    "LabelledRows",
     "MemoryCorpus",
     "Pair",
     "Passages",
@@ -26,16 +39,24 @@ __all__ = [
     "PreparedText",
     "Spec",
     "Subset",
+    "Tagged",
     "TextSpec",
     "Windows",
     "collate",
     "documents",
     "held_out_windows",
+    "labelled_batch",
+    "parse_labelled",
     "parse_spec",
     "parse_text",
     "passage_batch",
     "prepare",
     "prepare_text",
+    "read_classified",
     "read_corpus",
     "read_pairs",
+    "read_tagged",
+    "text_row",
+    "word_rows",
+    "words_of",
 ]

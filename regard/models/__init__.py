@@ -6,17 +6,21 @@ from regard.models.encoder import Sizes
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.gpt import Gpt
 from regard.models.interface import Step
+from regard.models.labelling import Classifier, Labeller, Tagger
 from regard.models.model import Model, Predicted
 from regard.models.transformer import Transformer
 
 __all__ = [
     "Bert",
+    "Classifier",
     "EncoderDecoder",
     "Gpt",
+    "Labeller",
     "Model",
     "Predicted",
     "Sizes",
     "Step",
+    "Tagger",
     "Transformer",
     "build",
 ]

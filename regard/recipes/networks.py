@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from regard.recipes.alone import BertSection, GptSection
+from regard.recipes.labelling import ClassifierSection, TaggerSection
 from regard.recipes.network import Heads, Network, Tie
 from regard.recipes.section import Count
 
@@ -74,6 +75,12 @@ class UniversalSection(Heads):
                 "is_adaptive = true has nothing to decide in 1 step: allow 2 or more in n_steps "
                 "and n_decoder_steps, or set is_adaptive = false"
             )
+        for key in ("threshold", "ponder"):
+            if not self.is_adaptive and getattr(self, key) != type(self).model_fields[key].default:
+                raise ValueError(
+                    f"{key} = {getattr(self, key)} is of words that decide when to halt, and "
+                    "is_adaptive = false lets none: leave it out, or set is_adaptive = true"
+                )
         return self
 
 
@@ -167,7 +174,8 @@ class BahdanauSection(Looking):
     @property
     def shape(self) -> str:
         """Layers and widths, in words."""
-        return f"1 + 1 layers of GRU, {self.d_hidden} wide, attention by {self.score}"
+        layers = f"1 + 1 layers of GRU, {self.d_hidden} wide"
+        return f"{layers}, attention by {self.score}, {self.normaliser}"
 
     @model_validator(mode="after")
     def _output_fits(self) -> Self:
@@ -283,7 +291,9 @@ ModelSection = Annotated[
     | NeuralTuringSection
     | ConvolutionalSection
     | GptSection
-    | BertSection,
+    | BertSection
+    | ClassifierSection
+    | TaggerSection,
     Field(discriminator="kind"),
 ]
 
@@ -297,4 +307,6 @@ NETWORKS: dict[str, type[Network]] = {
     "convolutional": ConvolutionalSection,
     "gpt": GptSection,
     "bert": BertSection,
+    "bert-classify": ClassifierSection,
+    "bert-tag": TaggerSection,
 }

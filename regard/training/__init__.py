@@ -2,7 +2,9 @@
 
 from regard.training.distributed import Ranks, joined_ranks
 from regard.training.events import Event, Finished, Saved, Stepped, Validated
+from regard.training.initial import put_encoder
 from regard.training.keeper import FolderKeeper
+from regard.training.label_preparation import prepare_label_run
 from regard.training.loop import train
 from regard.training.metrics import MetricsFile, read_metrics
 from regard.training.preparation import Prepared, prepare_run
@@ -30,8 +32,10 @@ __all__ = [
     "Validated",
     "Validation",
     "joined_ranks",
+    "prepare_label_run",
     "prepare_run",
     "prepare_text_run",
+    "put_encoder",
     "read_metrics",
     "shard",
     "train",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from regard.evaluation import Quality
+from regard.evaluation import LabelQuality, Quality
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Validated:
     update: int
     loss: float  # per target token, without label smoothing
     perplexity: float
-    quality: Quality | None  # of greedy translations, where the recipe asks for it
+    quality: Quality | LabelQuality | None  # of greedy translations, or of labels, where asked for
     is_best: bool
     seconds: float
     bits_per_character: float | None = None  # of a language model: whatever its tokens are

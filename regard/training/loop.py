@@ -11,7 +11,6 @@ from torch.distributed.fsdp import FSDPModule
 
 from regard.data import Batch
 from regard.errors import TrainingError
-from regard.evaluation import Quality
 from regard.recipes import TrainingSection
 from regard.recipes.derive import known
 from regard.shapes import Float, Tensor
@@ -174,8 +173,7 @@ def _validate(
 ) -> tuple[Validated, Progress]:
     """Measure the model (its average, where one is kept), and keep it if it is the best so far."""
     with updater.averaged():
-        measured = _measure(run, validation)
-        worth = measured.worth(run.recipe.measure)
+        measured, worth = _measure(run, validation)
         is_best = progress.best is None or worth > progress.best
         if is_best:
             run.keeper.keep_best(run.model)
@@ -192,8 +190,10 @@ def _validate(
     return validated, replace(progress, best=best, n_stale=n_stale, owes_validation=False)
 
 
-def _measure(run: Run, validation: HeldOut) -> Measured:
-    """The first process measures, all hear the numbers; a sharded model all measure together.
+def _measure(run: Run, validation: HeldOut) -> tuple[Measured, float]:
+    """What was measured and what it is worth.
+
+    The first process measures, all hear loss and worth; a sharded model all measure together.
 
     Raises ``Stopped`` in all processes if the first was told to stop; where all measure together
     none may leave the others alone, and the measurement goes on to its end.
@@ -211,14 +211,11 @@ def _measure(run: Run, validation: HeldOut) -> Measured:
             is_stopped = True
     if isinstance(run.model, FSDPModule):
         run.model.reshard()  # what was gathered to measure must not outlive the next update
-    quality = measured.quality
-    numbers = [measured.loss] if quality is None else [measured.loss, quality.bleu, quality.chrf]
-    loss, bleu, chrf, stopped = run.ranks.share([*[*numbers, -1.0, -1.0][:3], float(is_stopped)])
+    numbers = [measured.loss, measured.worth(run.recipe.measure), float(is_stopped)]
+    loss, worth, stopped = run.ranks.share(numbers)
     if stopped:
         raise Stopped
-    if run.ranks.is_first or bleu < 0:
-        return replace(measured, loss=loss)
-    return Measured(loss, Quality(bleu, chrf, exact=0.0, signature=""))
+    return replace(measured, loss=loss), worth
 
 
 def _save(run: Run, updater: AnyUpdater, progress: Progress, *, is_planned: bool) -> Saved:
@@ -244,11 +241,11 @@ def _choose(run: Run, progress: Progress) -> str:
     if run.recipe.average_last < 2:
         return own
     run.keeper.restore_best(run.model)
-    worth = _measure(run, run.validation).worth(run.recipe.measure) if run.validation else -math.inf
+    worth = _measure(run, run.validation)[1] if run.validation else -math.inf
     n_averaged = run.keeper.average_last(run.model, run.recipe.average_last)
     if n_averaged < 2:
         return own
-    if run.validation and _measure(run, run.validation).worth(run.recipe.measure) < worth:
+    if run.validation and _measure(run, run.validation)[1] < worth:
         return own
     run.keeper.keep_best(run.model)
     return f"average of the last {n_averaged} checkpoints"

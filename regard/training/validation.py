@@ -8,7 +8,7 @@ import torch
 
 from regard.data import Batch, Corpus, collate
 from regard.decoding import Search, SourceLine, search_many
-from regard.evaluation import Quality, judge
+from regard.evaluation import LabelQuality, Quality, judge
 from regard.models import EncoderDecoder, Model
 from regard.special import EOS
 from regard.text import Tokenizer
@@ -26,7 +26,7 @@ class Measured:
     """What held-out data say of a model."""
 
     loss: float  # per target token, without label smoothing
-    quality: Quality | None
+    quality: Quality | LabelQuality | None
 
     @property
     def perplexity(self) -> float:
@@ -37,7 +37,8 @@ class Measured:
         """The number by which models are compared; more is better."""
         if measure == "loss" or self.quality is None:
             return -self.loss
-        return self.quality.bleu if measure == "bleu" else self.quality.chrf
+        worth: float = getattr(self.quality, measure)
+        return worth
 
 
 class HeldOut:
@@ -78,7 +79,9 @@ class HeldOut:
         """All of it, on a device."""
         raise NotImplementedError
 
-    def quality(self, model: Model, should_stop: Callable[[], bool]) -> Quality | None:
+    def quality(
+        self, model: Model, should_stop: Callable[[], bool]
+    ) -> Quality | LabelQuality | None:
         """How good what the model writes is, where there is something to compare it with."""
         return None
 
