@@ -114,7 +114,7 @@ export const usual = (language: Language): Address => ({
   off: [],
   runs: [],
   axis: "updates",
-  smooth: 80,
+  smooth: 60,
   moment: null,
   sentence: null,
   block: "positions",

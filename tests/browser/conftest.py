@@ -32,10 +32,14 @@ class _PageAlone(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def do_GET(self) -> None:
-        if self.path != "/api/v1/info":
+        told = {
+            "/api/v1/info": {"version": "", "models": [], "limits": {}},
+            "/api/v1/runs": {"runs": []},
+        }.get(self.path)
+        if told is None:
             super().do_GET()
             return
-        body = json.dumps({"version": "", "models": [], "limits": {}}).encode()
+        body = json.dumps(told).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

@@ -101,7 +101,7 @@ def run_routes(service: Service) -> APIRouter:
     def every() -> RunsAnswer:
         """The runs that are being trained, or were."""
         found = [runs.standing(name, folder) for name, folder in runs.all().items()]
-        return RunsAnswer(runs=[_run(one) for one in found])
+        return RunsAnswer(runs=[described(one) for one in found])
 
     @router.get("/curves")
     def curves(
@@ -112,7 +112,7 @@ def run_routes(service: Service) -> APIRouter:
         standing = runs.standing(run, runs.of(run))
         steps, validations, is_whole = standing.history.since(since)
         return CurvesAnswer(
-            run=_run(standing),
+            run=described(standing),
             cursor=standing.history.cursor,
             is_whole=is_whole,
             steps=StepsAnswer(**steps),
@@ -140,7 +140,8 @@ def run_routes(service: Service) -> APIRouter:
     return router
 
 
-def _run(one: Standing) -> RunAnswer:
+def described(one: Standing) -> RunAnswer:
+    """A run as it is told."""
     finished, recipe = one.history.finished or {}, one.recipe
     return RunAnswer(
         name=one.name,

@@ -1,0 +1,161 @@
+// Curves over updates or minutes: several runs over each other, a colour each.
+import type { Colour } from "../colours";
+import { type Item, type Scene, textWidth } from "../scene";
+
+export type Point = readonly [number, number];
+
+export interface Curve {
+  colour: Colour;
+  points: readonly Point[];
+  /** as it was measured, behind a smoothed one */
+  isFaint?: boolean;
+  /** measured now and then: each time is marked */
+  hasMarks?: boolean;
+}
+
+export interface Panel {
+  scene: Scene;
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+  low: number;
+  high: number;
+}
+
+const [WIDTH, HEIGHT] = [540, 240];
+const [LEFT, RIGHT, TOP, BOTTOM] = [58, 14, 30, 34];
+const SIZE = 12;
+
+/** 1, 2 or 5 times a power of ten: about so many of them in a span. */
+export function stepOf(span: number, about: number): number {
+  const rough = span / Math.max(1, about);
+  const power = 10 ** Math.floor(Math.log10(rough || 1));
+  const part = rough / power;
+  return power * (part > 5 ? 10 : part > 2 ? 5 : part > 1 ? 2 : 1);
+}
+
+/** A number as one reads it beside an axis. */
+export function written(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 10_000) return `${Number((value / 1000).toPrecision(3))}k`;
+  if (size > 0 && size < 0.001) return value.toExponential(size < 1e-5 ? 0 : 1).replace("e-", "e−");
+  return String(Number(value.toPrecision(4))).replace("-", "−");
+}
+
+/** Each value drawn towards those before it; 0 leaves them as they are. */
+export function smoothed(points: readonly Point[], share: number): Point[] {
+  let [sum, weight] = [0, 0];
+  return points.map(([x, y]) => {
+    sum = share * sum + y;
+    weight = share * weight + 1;
+    return [x, sum / weight] as const;
+  });
+}
+
+export interface PanelWish {
+  title: string;
+  across: string;
+  curves: readonly Curve[];
+  /** of all panels together, so that they lie below each other */
+  range: readonly [number, number];
+  fromZero?: boolean;
+}
+
+export function panelFigure({ title, across, curves, range, fromZero }: PanelWish): Panel {
+  const [right, bottom] = [WIDTH - RIGHT, HEIGHT - BOTTOM];
+  const values = curves
+    .filter((one) => !one.isFaint)
+    .flatMap((one) => one.points.map(([, y]) => y));
+  const most = values.length > 0 ? Math.max(...values) : 1;
+  const least = fromZero ? 0 : values.length > 0 ? Math.min(...values) : 0;
+  const step = stepOf(most - least || Math.abs(most) || 1, 4);
+  const from = Math.floor(least / step) * step;
+  const to = Math.max(from + step, Math.ceil(most / step) * step);
+  const [low, high] = [range[0], Math.max(range[1], range[0] + 1e-9)];
+  const x = (value: number): number => LEFT + ((value - low) / (high - low)) * (right - LEFT);
+  const y = (value: number): number =>
+    bottom - ((Math.min(to, Math.max(from, value)) - from) / (to - from)) * (bottom - TOP);
+  const items: Item[] = [
+    { kind: "text", x: LEFT, y: 9, text: title, size: 13.5, colour: "ink", isBold: true },
+    {
+      kind: "text",
+      x: right,
+      y: HEIGHT - 8,
+      text: across,
+      size: 11.5,
+      colour: "soft",
+      anchor: "end",
+    },
+  ];
+  for (let tick = from; tick <= to + step / 2; tick += step) {
+    items.push(line(LEFT, y(tick), right, y(tick)), {
+      kind: "text",
+      x: LEFT - 8,
+      y: y(tick),
+      text: written(Math.abs(tick) < step / 1000 ? 0 : tick),
+      size: SIZE,
+      colour: "soft",
+      anchor: "end",
+    });
+  }
+  const along = stepOf(high - low, 5);
+  const end = right - textWidth(across, 11.5) - 10;
+  for (let tick = Math.ceil(low / along) * along; tick <= high; tick += along) {
+    items.push(line(x(tick), bottom, x(tick), bottom + 4));
+    const text = written(tick);
+    if (x(tick) + textWidth(text, SIZE) / 2 < end)
+      items.push({
+        kind: "text",
+        x: x(tick),
+        y: HEIGHT - 20 + 12,
+        text,
+        size: SIZE,
+        colour: "soft",
+        anchor: "middle",
+      });
+  }
+  for (const { colour, points, isFaint, hasMarks } of curves) {
+    const places = points.map(([a, b]) => [x(a), y(b)] as const);
+    if (places.length > 1)
+      items.push({
+        kind: "path",
+        points: places,
+        colour,
+        width: isFaint ? 1 : 2,
+        opacity: isFaint ? 0.28 : hasMarks ? 0.6 : 1,
+      });
+    if (hasMarks || places.length === 1)
+      for (const [a, b] of places)
+        items.push({
+          kind: "rectangle",
+          x: a - 4,
+          y: b - 4,
+          width: 8,
+          height: 8,
+          radius: 4,
+          fill: colour,
+          stroke: "ground",
+          strokeWidth: 1.5,
+        });
+  }
+  return {
+    scene: { width: WIDTH, height: HEIGHT, title, items },
+    left: LEFT,
+    right,
+    top: TOP,
+    bottom,
+    low,
+    high,
+  };
+}
+
+const line = (x1: number, y1: number, x2: number, y2: number): Item => ({
+  kind: "path",
+  points: [
+    [x1, y1],
+    [x2, y2],
+  ],
+  colour: "line",
+  width: 1,
+});

@@ -1,0 +1,239 @@
+// Training runs: what the service tells of them, again and again while they go; or recorded ones.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Refused, asked } from "./api";
+import { type Site, type Trace, checkedTrace } from "./trace";
+
+export type State = "preparing" | "training" | "quiet" | "finished" | "stopped";
+type Column = (number | null)[];
+
+export interface Run {
+  name: string;
+  state: State;
+  recipe: string | null;
+  kind: string | null;
+  measure: string | null;
+  update: number;
+  updates: number | null;
+  epoch: number;
+  seconds: number;
+  silent: number;
+  reason: string | null;
+  chosen: string | null;
+  /** updates whose weights are there; null are those in use */
+  moments: (number | null)[];
+}
+
+export interface Steps {
+  update: Column;
+  seconds: Column;
+  loss: Column;
+  learning_rate: Column;
+  gradient_norm: Column;
+  tokens_per_second: Column;
+}
+
+export interface Validation {
+  update: number;
+  seconds: number | null;
+  loss: number | null;
+  perplexity: number | null;
+  bits_per_character: number | null;
+  bleu: number | null;
+  chrf: number | null;
+  is_best: boolean;
+}
+
+export interface Curves {
+  run: Run;
+  cursor: string;
+  steps: Steps;
+  validations: Validation[];
+}
+
+/** A text through the weights of an update, and what the model itself wrote then. */
+export interface Then {
+  trace: Trace;
+  output: string | null;
+}
+
+interface Recorded {
+  runs: Curves[];
+  run: string;
+  trace: Trace;
+  moments: { update: number | null; output: string | null; sites: Site[] }[];
+}
+
+export interface Running {
+  runs: readonly Run[] | null;
+  curves: ReadonlyMap<string, Curves>;
+  /** what is shown where no run is served */
+  recorded: Recorded | null;
+  trouble: string | null;
+}
+
+const APART = 2000; // milliseconds between two looks at a run that goes on
+const RARELY = 5; // so many of them for the list, and for runs that are over
+
+export async function served(): Promise<Run[]> {
+  const answer = await asked("runs");
+  return ((await answer.json()) as { runs: Run[] }).runs;
+}
+
+export function joined(before: Curves | undefined, part: Curves & { is_whole: boolean }): Curves {
+  if (before === undefined || part.is_whole) return part;
+  const steps = Object.fromEntries(
+    Object.entries(part.steps).map(([name, column]) => [
+      name,
+      [...before.steps[name as keyof Steps], ...(column as Column)],
+    ]),
+  ) as unknown as Steps;
+  return { ...part, steps, validations: [...before.validations, ...part.validations] };
+}
+
+async function curvesOf(name: string, before: Curves | undefined): Promise<Curves> {
+  const query = new URLSearchParams({ run: name, since: before?.cursor ?? "" });
+  const answer = await asked(`runs/curves?${query.toString()}`);
+  return joined(before, (await answer.json()) as Curves & { is_whole: boolean });
+}
+
+async function cannedRuns(): Promise<Recorded> {
+  const answer = await fetch("canned.training.json");
+  if (!answer.ok) throw new Refused(`canned.training.json: ${answer.status}`);
+  const found = (await answer.json()) as Recorded;
+  return { ...found, trace: checkedTrace(found.trace) };
+}
+
+/** The runs, and the curves of those that are chosen, as long as the view is open. */
+export function useRunning(chosen: readonly string[]): Running {
+  const [running, set] = useState<Running>({
+    runs: null,
+    curves: new Map(),
+    recorded: null,
+    trouble: null,
+  });
+  const wanted = useRef(chosen);
+  wanted.current = chosen;
+  const names = chosen.join("\n");
+  useEffect(() => {
+    let isOver = false;
+    let timer = 0;
+    let turn = 0;
+    let known: Running = running;
+    const look = async (): Promise<void> => {
+      const isFirst = known.runs === null;
+      const runs =
+        isFirst || turn % RARELY === 0 ? await served().catch(() => [] as Run[]) : known.runs;
+      const recorded = (runs ?? []).length === 0 ? (known.recorded ?? (await cannedRuns())) : null;
+      const curves = new Map(known.curves);
+      const first = runs?.find((run) => run.state === "training") ?? runs?.[0];
+      const asking = wanted.current.length > 0 ? wanted.current : first ? [first.name] : [];
+      for (const name of asking) {
+        const before = curves.get(name);
+        const isDone = before !== undefined && before.run.state === "finished";
+        if (!runs?.some((run) => run.name === name) || (isDone && turn % RARELY)) continue;
+        curves.set(name, await curvesOf(name, before));
+      }
+      known = { runs, curves, recorded, trouble: null };
+      if (!isOver) set(known);
+    };
+    const again = (): void => {
+      const next = document.hidden ? Promise.resolve() : look();
+      next
+        .catch((error: unknown) => {
+          known = { ...known, trouble: error instanceof Error ? error.message : String(error) };
+          if (!isOver) set(known);
+        })
+        .finally(() => {
+          turn += 1;
+          // Nothing comes where nothing is served.
+          if (!isOver && known.recorded === null) timer = window.setTimeout(again, APART);
+        });
+    };
+    again();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [names]);
+  return running;
+}
+
+export async function momentOf(
+  run: string,
+  update: number | null,
+  source: string,
+  target: string | null,
+  signal: AbortSignal,
+): Promise<Then> {
+  const body = {
+    run,
+    source,
+    ...(update === null ? {} : { update }),
+    ...(target === null ? {} : { target }),
+  };
+  const answer = await asked("runs/moment", body, signal);
+  const said = (await answer.json()) as { trace: unknown; output: string | null };
+  return { trace: checkedTrace(said.trace), output: said.output };
+}
+
+/** What became of the heads: of a recorded run, or asked of the service one after the other. */
+export function useMoments(
+  run: Run | null,
+  recorded: Recorded | null,
+  text: string | null,
+): { seen: ReadonlyMap<number | null, Then>; trouble: string | null; isLooking: boolean } {
+  const [seen, set] = useState<ReadonlyMap<number | null, Then>>(new Map());
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const [isLooking, setLooking] = useState(false);
+  const name = run?.name ?? null;
+  const updates = (run?.moments ?? []).join(",");
+  const last = useRef("");
+  useEffect(() => {
+    if (recorded !== null) {
+      const { trace, moments } = recorded;
+      set(
+        new Map(
+          name === recorded.run
+            ? moments.map((one) => [
+                one.update,
+                { trace: { ...trace, sites: one.sites }, output: one.output },
+              ])
+            : [],
+        ),
+      );
+      return;
+    }
+    const key = `${name}\n${text}`;
+    let found = last.current === key ? new Map(seen) : new Map<number | null, Then>();
+    last.current = key;
+    set(found);
+    setTrouble(null);
+    const moments = run?.moments ?? [];
+    if (name === null || text === null || moments.length === 0) return;
+    const breaking = new AbortController();
+    const find = async (): Promise<void> => {
+      setLooking(true);
+      // What the run wrote in the end is what all of them read: so their pictures compare.
+      const end = moments.at(-1) ?? null;
+      const whole = found.get(end) ?? (await momentOf(name, end, text, null, breaking.signal));
+      const target = whole.trace.target.text.trim() || null;
+      for (const update of [end, ...moments.slice(0, -1).reverse()]) {
+        if (found.has(update)) continue;
+        const then =
+          update === end ? whole : await momentOf(name, update, text, target, breaking.signal);
+        found = new Map(found).set(update, then);
+        set(found);
+      }
+    };
+    find()
+      .catch((error: unknown) => {
+        if (!breaking.signal.aborted)
+          setTrouble(error instanceof Error ? error.message : String(error));
+      })
+      .finally(() => {
+        if (!breaking.signal.aborted) setLooking(false);
+      });
+    return () => breaking.abort();
+  }, [name, updates, text, recorded]);
+  return { seen, trouble, isLooking };
+}
