@@ -25,7 +25,7 @@ def embed(
     threads: searching.Threads = None,
     device: searching.Device = "auto",
 ) -> None:
-    """Turn sentences into vectors, the means of their words': JSON lines, or --out FILE.npy."""
+    """Turn sentences into vectors, as the model was made to: JSON lines, or --out FILE.npy."""
     import numpy as np
     import torch
 
@@ -46,6 +46,12 @@ def embed(
         lines = [line for burst in lines_of_files(files) for line in burst]
     else:
         lines = sys.stdin.read().splitlines()
+    if cut := finder.cut(lines):
+        typer.echo(
+            f"regard: of {len(cut):,} sentences that are longer, line {cut[0] + 1} the first, the "
+            f"model reads {finder.sentence_length} tokens",
+            err=True,
+        )
     vectors = finder.embed(lines)
     if out is not None:
         table = np.stack([one.float().cpu().numpy() for one in vectors]) if lines else None

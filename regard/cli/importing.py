@@ -10,7 +10,8 @@ def import_(
     path: Annotated[
         Path,
         typer.Argument(
-            metavar="DIR_OR_FILE", help="A Hugging Face folder of MarianMT, or a file in it."
+            metavar="DIR_OR_FILE",
+            help="A Hugging Face folder of BERT, GPT-2 or MarianMT, or a file in it.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="The folder of the new model.")],
@@ -18,7 +19,7 @@ def import_(
     """Read a model that another library made into a model folder."""
     from regard.checkpoint.foreign import import_model
 
-    made = import_model(path, out)
+    made = import_model(path, out, lambda sentence: typer.echo(f"regard: {sentence}", err=True))
     n_source, n_target = len(made.source_tokenizer), len(made.target_tokenizer)
     tokens = f"{n_source:,}" if n_source == n_target else f"{n_source:,} + {n_target:,}"
     kind, shape = made.recipe.model.kind, made.recipe.model.shape

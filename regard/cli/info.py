@@ -15,6 +15,8 @@ _KINDS = {
     "sentencepiece": "pieces of words",
     "characters": "single characters",
     "words": "whole words",
+    "wordpiece": "pieces of words, WordPiece",
+    "byte-pairs": "byte pairs",
 }
 
 

@@ -1,6 +1,6 @@
 """An encoder's folder: words taken out of a sentence, and sentences as vectors."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +13,20 @@ from regard.errors import UsageError
 from regard.inspection.trace import MASK
 from regard.language.opening import open_as
 from regard.models import Bert
+from regard.recipes.alone import BertSection
 from regard.shapes import Float, Tensor
 from regard.special import BOS, EOS, NAMES
 from regard.text import Tokenizer
 
 _ROWS = 32
+
+# One vector of those of a sentence, its beginning and end among them.
+POOLINGS: dict[str, Callable[[Float[Tensor, "L D"]], Float[Tensor, "D"]]] = {
+    "words": lambda vectors: vectors[1:-1].mean(0),
+    "mean": lambda vectors: vectors.mean(0),
+    "first": lambda vectors: vectors[0],
+    "max": lambda vectors: vectors.amax(0),
+}
 
 
 @dataclass(frozen=True)
@@ -80,7 +89,8 @@ class Finder:
 
     @torch.inference_mode()
     def embed(self, sentences: Sequence[str]) -> Iterator[Float[Tensor, "D"]]:
-        """A vector for each sentence: the mean of its words' vectors."""
+        """A vector for each sentence, of its words' vectors, as the recipe's pooling says."""
+        section = self._section
         for first in range(0, len(sentences), _ROWS):
             rows: list[Ids] = []
             for sentence in sentences[first : first + _ROWS]:
@@ -90,13 +100,28 @@ class Finder:
                         f"line {first + len(rows) + 1} is empty: an empty sentence has no meaning "
                         "to give a vector for"
                     )
+                if section.sentence_length is not None:
+                    ids = ids[: section.sentence_length - 2]
                 self.check(len(ids) + 2)
                 rows.append(torch.tensor(ids).numpy())
             read = passage_batch(rows).source.to(self.device)
             words, end = self.model.words(read), 0
             for row in rows:
-                begin, end = end, end + len(row) + 2  # beginning and end say nothing
-                yield words[begin + 1 : end - 1].mean(0)
+                begin, end = end, end + len(row) + 2
+                vector = POOLINGS[section.pooling](words[begin:end])
+                yield vector / vector.norm() if section.is_normalised else vector
+
+    @property
+    def sentence_length(self) -> int | None:
+        """Tokens of a sentence that are read, the rest is cut off; ``None``: none is cut."""
+        return self._section.sentence_length
+
+    def cut(self, sentences: Sequence[str]) -> list[int]:
+        """Which sentences are longer than what is read of them, counted from 0."""
+        most = self.sentence_length
+        if most is None:
+            return []
+        return [i for i, one in enumerate(sentences) if len(self.tokenizer.encode(one)) + 2 > most]
 
     def similarity(self, one: str, other: str) -> float:
         """The cosine of the angle between two sentences' vectors."""
@@ -108,6 +133,12 @@ class Finder:
         only = logits.double().clone()
         only[:, : len(NAMES)] = only[:, self.model.mask] = -torch.inf
         return only
+
+    @property
+    def _section(self) -> BertSection:
+        section = self.loaded.recipe.model
+        assert isinstance(section, BertSection)
+        return section
 
     @property
     def device(self) -> torch.device:

@@ -1,5 +1,6 @@
 """From a recipe to a model: the one place where configuration meets layers."""
 
+from dataclasses import replace
 from typing import TypedDict
 
 from regard.errors import RecipeError
@@ -9,6 +10,7 @@ from regard.models.convolutional import ConvolutionalSeq2Seq
 from regard.models.encoder import Sizes
 from regard.models.gpt import Gpt
 from regard.models.halting import Depth
+from regard.models.labelling import Classifier, Tagger
 from regard.models.luong import Luong
 from regard.models.model import Model
 from regard.models.ntm import NeuralTuring, Slots
@@ -17,6 +19,7 @@ from regard.models.sutskever import Sutskever
 from regard.models.transformer import Transformer
 from regard.models.universal import UniversalTransformer
 from regard.recipes.alone import Alone, BertSection, GptSection
+from regard.recipes.labelling import ClassifierSection, Labelling, TaggerSection
 from regard.recipes.network import Heads, Network
 from regard.recipes.networks import (
     BahdanauSection,
@@ -119,9 +122,38 @@ def build(model: Network, n_source_tokens: int, n_target_tokens: int) -> Model:
                 tie=model.tie,
             )
         case GptSection():
-            return Gpt(n_source_tokens, _sizes(model), **_stack(model))
+            return Gpt(
+                n_source_tokens,
+                _sizes_alone(model),
+                has_output_bias=model.has_output_bias,
+                **_stack(model),
+            )
         case BertSection():
-            return Bert(n_source_tokens, _sizes(model), n_types=model.n_types, **_stack(model))
+            return Bert(
+                n_source_tokens,
+                _sizes_alone(model),
+                n_types=model.n_types,
+                head=model.head_activation if model.has_head else None,
+                has_pooler=model.has_pooler,
+                **_stack(model),
+            )
+        case ClassifierSection():
+            return Classifier(
+                n_source_tokens,
+                _sizes_alone(model),
+                n_labels=_n_labels(model),
+                n_types=model.n_types,
+                pooling=model.pooling,
+                **_layers(model),
+            )
+        case TaggerSection():
+            return Tagger(
+                n_source_tokens,
+                _sizes_alone(model),
+                n_labels=_n_labels(model),
+                n_types=model.n_types,
+                **_layers(model),
+            )
     raise AssertionError(f"nothing builds a model of kind {model.kind}")
 
 
@@ -153,17 +185,35 @@ def _sizes(model: Heads) -> Sizes:
     )
 
 
-class _Stack(TypedDict):
+def _sizes_alone(model: Alone) -> Sizes:
+    return replace(_sizes(model), norm_epsilon=model.norm_epsilon)
+
+
+class _Layers(TypedDict):
     n_layers: int
     context: int
     positions: str
+
+
+class _Stack(_Layers):
     tie: str
 
 
+def _layers(model: Alone) -> _Layers:
+    return _Layers(n_layers=model.n_layers, context=model.context, positions=model.positions)
+
+
 def _stack(model: Alone) -> _Stack:
-    return _Stack(
-        n_layers=model.n_layers, context=model.context, positions=model.positions, tie=model.tie
-    )
+    return _Stack(tie=model.tie, **_layers(model))
+
+
+def _n_labels(model: Labelling) -> int:
+    if not model.labels:
+        raise RecipeError(
+            "model.labels is still empty: labels are found in the training data; name them to "
+            "build the model without data"
+        )
+    return len(model.labels)
 
 
 def _depth(model: UniversalSection, n_steps: int) -> Depth:

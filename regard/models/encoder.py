@@ -24,6 +24,7 @@ class Sizes:
     attention_dropout: float = 0.1
     feedforward_dropout: float = 0.1
     embedding_dropout: float = 0.1
+    norm_epsilon: float = 1e-5  # added to the variance, so that nothing is divided by zero
 
     def attention(self) -> MultiHeadAttention:
         """Build a multi-head attention of these sizes."""
@@ -37,11 +38,20 @@ class Sizes:
 
     def residual(self) -> Residual:
         """Build an add & norm of these sizes."""
-        return Residual(self.d_model, self.dropout, is_pre_norm=self.is_pre_norm)
+        return Residual(
+            self.d_model,
+            self.dropout,
+            is_pre_norm=self.is_pre_norm,
+            norm_epsilon=self.norm_epsilon,
+        )
+
+    def norm(self) -> nn.LayerNorm:
+        """Build a norm of these sizes."""
+        return nn.LayerNorm(self.d_model, self.norm_epsilon)
 
     def final_norm(self) -> nn.Module:
         """Pre-norm leaves the last sum without a norm, so a stack ends with one."""
-        return nn.LayerNorm(self.d_model) if self.is_pre_norm else nn.Identity()
+        return self.norm() if self.is_pre_norm else nn.Identity()
 
 
 class EncoderLayer(nn.Module):

@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass, replace
 
 import torch
+from torch import nn
 
 from regard.attention import Keeping, Probe, Site, Store, masks
 from regard.errors import SizeError
@@ -97,6 +98,7 @@ class Gpt(Model):
     """Says of every word which comes next, from it and the words before it.
 
     ``tie`` says whether the table of embeddings is the output's too ("two-way") or not ("none").
+    A bias of the output is a number a word, added to its logit.
     """
 
     def __init__(
@@ -108,6 +110,7 @@ class Gpt(Model):
         context: int,
         positions: str = "learned",
         tie: str = "two-way",
+        has_output_bias: bool = False,
         padding: int = 0,
     ) -> None:
         super().__init__(padding)
@@ -120,6 +123,8 @@ class Gpt(Model):
         self.context = context
         self.decoder = Encoder(embedding, n_layers, sizes, layer=Block)
         self.output = tied_output(embedding, sizes.d_model, tie=tie)
+        if has_output_bias:
+            self.output.bias = nn.Parameter(torch.zeros(n_tokens))
         for block in self._blocks():
             # Each layer adds to a sum: the more layers, the less each may add at the beginning.
             for linear_ in (block.attention.output, block.feedforward.narrow):
@@ -193,7 +198,7 @@ class Gpt(Model):
             hidden, after = state.prompted, replace(state, prompted=None)
         else:
             hidden, after = self._step(state, tokens)
-        return self.logits(linear(hidden, self.output.weight)), after
+        return self.logits(linear(hidden, self.output.weight, self.output.bias)), after
 
     def _step(
         self, state: GptState, tokens: Int[Tensor, "R"]

@@ -14,9 +14,16 @@ from regard.errors import UsageError
 from regard.models.packing import Packed
 from regard.shapes import Float, Int, Tensor
 
+
+def gelu_tanh(value: Tensor) -> Tensor:
+    """GELU by a formula with tanh, as GPT-2 computes it."""
+    return F.gelu(value, approximate="tanh")
+
+
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
+    "gelu-tanh": gelu_tanh,
     "silu": F.silu,
 }
 _FUSED = {F.relu: kernels.bias_relu_dropout, F.gelu: kernels.bias_gelu_dropout}
@@ -117,10 +124,12 @@ class Residual(nn.Module):
     (pre-norm), which trains deep stacks without a careful warm-up (Xiong et al. 2020).
     """
 
-    def __init__(self, d_model: int, dropout: float, *, is_pre_norm: bool) -> None:
+    def __init__(
+        self, d_model: int, dropout: float, *, is_pre_norm: bool, norm_epsilon: float = 1e-5
+    ) -> None:
         super().__init__()
         self.is_pre_norm = is_pre_norm
-        self.norm = nn.LayerNorm(d_model)
+        self.norm = nn.LayerNorm(d_model, norm_epsilon)
         self.dropout = kernels.Dropout(dropout)
         self.change, self.result = Probe(), Probe()
 

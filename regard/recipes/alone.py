@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from regard.recipes.network import Heads
+from regard.recipes.network import Activation, Heads
 from regard.recipes.section import Count
 
 
@@ -12,7 +12,8 @@ class Alone(Heads):
     """One stack of layers over one text."""
 
     norm: Literal["pre", "post"] = "pre"
-    activation: Literal["relu", "gelu"] = "gelu"
+    activation: Activation = "gelu"
+    norm_epsilon: Annotated[float, Field(gt=0.0)] = 1e-5  # added to the variance by each norm
     n_layers: Count = 6
     context: Count = 256  # tokens it sees at once
     positions: Literal["learned", "sinusoidal", "none"] = "learned"
@@ -39,6 +40,7 @@ class GptSection(Alone):
     """GPT: each word is predicted from those before it (Radford et al. 2019)."""
 
     kind: Literal["gpt"] = "gpt"
+    has_output_bias: bool = False  # a number a word, added to its logit
 
 
 class BertSection(Alone):
@@ -47,3 +49,25 @@ class BertSection(Alone):
     kind: Literal["bert"] = "bert"
     norm: Literal["pre", "post"] = "post"
     n_types: Annotated[int, Field(ge=0)] = 0  # of segments a text may have, each with a vector
+    has_head: bool = True  # that finds words; what was made to compare sentences has none
+    head_activation: Activation = "gelu"  # inside that head
+    has_pooler: bool = False  # a layer over the first token, of models made elsewhere
+    # How `regard embed` makes one vector of a sentence: the mean of its words or, with beginning
+    # and end, of all tokens; the beginning's; the largest of each number.
+    pooling: Literal["words", "mean", "first", "max"] = "words"
+    is_normalised: bool = False  # whether that vector is made one long
+    sentence_length: Annotated[int, Field(ge=3)] | None = None  # tokens it reads; the rest is cut
+
+    @model_validator(mode="after")
+    def _head_and_length_make_sense(self) -> Self:
+        if not self.has_head and self.head_activation != "gelu":
+            raise ValueError(
+                f"head_activation = {self.head_activation} is inside a head, and has_head = false "
+                "leaves it out: leave head_activation out too"
+            )
+        if self.sentence_length is not None and self.sentence_length > self.context:
+            raise ValueError(
+                f"sentence_length = {self.sentence_length} is more than context = {self.context}, "
+                "all that the model sees: choose at most as much"
+            )
+        return self

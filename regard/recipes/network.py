@@ -7,6 +7,7 @@ from pydantic import model_validator
 from regard.recipes.section import Auto, Count, Section, Share
 
 Tie = Literal["three-way", "two-way", "none"]
+Activation = Literal["relu", "gelu", "gelu-tanh", "silu"]
 
 
 class Network(Section):
@@ -39,7 +40,7 @@ class Heads(Network):
     n_heads: Count = 8
     d_feedforward: Count = 2048
     norm: Literal["pre", "post"] = "post"
-    activation: Literal["relu", "gelu", "silu"] = "relu"
+    activation: Activation = "relu"
     attention_dropout: Share | None = None  # the next three: as `dropout` unless given
     feedforward_dropout: Share | None = None
     embedding_dropout: Share | None = None

@@ -1,12 +1,15 @@
 """Text to ids and back. Nothing here knows of tensors."""
 
+from regard.text.byte_pairs import BytePairs
 from regard.text.characters import Characters
+from regard.text.elsewhere import Elsewhere, Placed
 from regard.text.listed_pieces import ListedPieces
 from regard.text.piece import Piece, Word
 from regard.text.sentencepiece_text import SentencePieceText
 from regard.text.size import choose_vocabulary_size
 from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN
 from regard.text.tokenizer import Tokenizer, learn, load
+from regard.text.wordpiece import WordPiece
 from regard.text.words import Words
 
 __all__ = [
@@ -15,12 +18,16 @@ __all__ = [
     "NAMES",
     "PAD",
     "UNKNOWN",
+    "BytePairs",
     "Characters",
+    "Elsewhere",
     "ListedPieces",
     "Piece",
+    "Placed",
     "SentencePieceText",
     "Tokenizer",
     "Word",
+    "WordPiece",
     "Words",
     "choose_vocabulary_size",
     "learn",

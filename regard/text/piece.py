@@ -36,3 +36,11 @@ def word_at(words: Sequence[Word], starts: Sequence[int], position: int) -> int:
     if i < 0 or position >= words[i].end:
         i += 1
     return max(0, min(i, len(words) - 1))
+
+
+def without_spaces(text: str, start: int, end: int) -> tuple[int, int]:
+    """Leave out the spaces around what is covered, unless there is nothing else."""
+    covered = text[start:end]
+    if not (kept := covered.strip()):
+        return start, end
+    return start + covered.index(kept), start + covered.index(kept) + len(kept)

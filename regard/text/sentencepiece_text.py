@@ -16,7 +16,7 @@ import sentencepiece
 from regard.errors import TextError
 from regard.special import TURN
 from regard.text import normalisation, vocabulary, words
-from regard.text.piece import Piece, word_at
+from regard.text.piece import Piece, without_spaces, word_at
 from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN, UNKNOWN_SURFACE
 
 Algorithm = Literal["bpe", "unigram"]
@@ -65,7 +65,8 @@ class SentencePieceText:
             algorithm: "bpe" or "unigram".
             has_byte_fallback: spell rare characters in bytes instead of losing them.
             is_lowercase: lower-case every text; kept in the saved file.
-            is_upper_limit: take the largest size that works where the data cannot carry ``size``.
+            is_upper_limit: take the largest size that works where the data cannot carry ``size``,
+                and the smallest where its characters need more.
             keeps_layout: keep every space and end of line: then pieces put together are the text,
                 also where it is cut, as for a model that writes on and on.
             has_turns: the mark between turns of a conversation is a piece of its own.
@@ -88,6 +89,10 @@ class SentencePieceText:
                     f"Set text.size = {error.largest} or less, or give more text."
                 ) from error
             return cls(_train(sample, error.largest, *choices))
+        except _TooSmallError as error:
+            if not is_upper_limit:
+                raise TextError(str(error)) from error
+            return cls(_train(sample, error.smallest, *choices))
 
     def encode(self, text: str) -> list[int]:
         """Ids of the pieces."""
@@ -169,7 +174,7 @@ def placed(processor: sentencepiece.SentencePieceProcessor, text: str) -> list[P
         if not text[start:end].strip() and token != SPACE and pieces:
             start, end = end, end_of_next if is_byte and next_is_byte else end + 1
         end_of_next, next_is_byte = end, is_byte
-        start, end = _without_spaces(text, start, end)
+        start, end = without_spaces(text, start, end)
         pieces.append(Piece(id_, token, start, end, word_at(found, starts, start)))
     return pieces[::-1]
 
@@ -177,6 +182,12 @@ def placed(processor: sentencepiece.SentencePieceProcessor, text: str) -> list[P
 class _TooLargeError(Exception):
     def __init__(self, largest: int) -> None:
         self.largest = largest
+
+
+class _TooSmallError(Exception):
+    def __init__(self, message: str, smallest: int) -> None:
+        super().__init__(message)
+        self.smallest = smallest
 
 
 def _sample(sentences: Iterable[str], n: int, *, strips: bool = True) -> list[str]:
@@ -254,9 +265,10 @@ def _explained(reason: str, sample: list[str], size: int, has_byte_fallback: boo
         return _TooLargeError(int(found[1]))
     if found := re.search(r"smaller than required_chars\. \d+ vs (\d+)", reason):
         bytes_ = " and 256 bytes" if has_byte_fallback else ""
-        return TextError(
+        return _TooSmallError(
             f"A vocabulary of {size} cannot hold the characters of the text: with 4 special ids"
-            f"{bytes_} it needs {found[1]}. Set text.size = {found[1]} or more."
+            f"{bytes_} it needs {found[1]}. Set text.size = {found[1]} or more.",
+            int(found[1]),
         )
     if "Unable to cast" in reason or "surrogates" in reason:
         return not_unicode(sample)
@@ -274,11 +286,3 @@ def not_unicode(texts: Sequence[str]) -> TextError:
                 "a surrogate pair, which is not Unicode text. Decode the file again as UTF-8."
             )
     return TextError("A text cannot become ids: sentencepiece refused it without a reason.")
-
-
-def _without_spaces(text: str, start: int, end: int) -> tuple[int, int]:
-    """Leave out the spaces around, unless there is nothing else."""
-    covered = text[start:end]
-    if not (kept := covered.strip()):
-        return start, end
-    return start + covered.index(kept), start + covered.index(kept) + len(kept)

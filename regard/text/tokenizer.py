@@ -1,22 +1,28 @@
 """What every tokenizer does, and the two ways to get one: learn it or load it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal, Protocol, SupportsIndex, runtime_checkable
+from typing import Any, Literal, Protocol, SupportsIndex, runtime_checkable
 
 from regard.errors import TextError
 from regard.text import vocabulary
+from regard.text.byte_pairs import BytePairs
 from regard.text.characters import Characters
 from regard.text.listed_pieces import ListedPieces
 from regard.text.piece import Piece
 from regard.text.sentencepiece_text import Algorithm, SentencePieceText
+from regard.text.wordpiece import WordPiece
 from regard.text.words import Words
 
-Kind = Literal["sentencepiece", "characters", "words"]
+Kind = Literal["sentencepiece", "characters", "words", "wordpiece", "byte-pairs"]
 LISTED: dict[str, type[Characters] | type[Words]] = {"characters": Characters, "words": Words}
-IN_JSON: dict[str, type[Characters] | type[Words] | type[ListedPieces]] = {
-    **LISTED,
-    "listed-pieces": ListedPieces,  # of models made elsewhere
+IN_JSON: dict[str, Callable[[dict[str, Any]], "Tokenizer"]] = {
+    "characters": Characters.from_saved,
+    "words": Words.from_saved,
+    # The others are of models made elsewhere.
+    "listed-pieces": ListedPieces.from_saved,
+    "wordpiece": WordPiece.from_saved,
+    "byte-pairs": BytePairs.from_saved,
 }
 
 
@@ -62,6 +68,11 @@ def learn(
     has_turns: bool = False,
 ) -> Tokenizer:
     """A tokenizer of the named kind; only sentencepiece needs a size and reads the other words."""
+    if kind in ("wordpiece", "byte-pairs"):
+        raise TextError(
+            f"A vocabulary of kind {kind} comes with a model made elsewhere and is not learned: "
+            f"set text.kind to sentencepiece, {' or '.join(LISTED)}."
+        )
     if kind != "sentencepiece":
         return LISTED[kind].train(sentences, size, is_lowercase=is_lowercase)
     if size is None:
@@ -94,7 +105,7 @@ def load(path: str | Path) -> Tokenizer:
             f"The tokenizer in {found} is of kind {saved.get('kind')!r}; "
             f"known kinds are {', '.join(sorted(IN_JSON))}."
         )
-    return IN_JSON[saved["kind"]].from_saved(saved)
+    return IN_JSON[saved["kind"]](saved)
 
 
 def _candidates(given: Path) -> list[Path]:

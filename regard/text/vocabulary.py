@@ -53,14 +53,17 @@ class ListedVocabulary:
     def __len__(self) -> int:
         return len(self._tokens)
 
-    def _to_json(self) -> str:
-        saved = {
+    def _saved(self) -> dict[str, Any]:
+        """What the JSON file holds."""
+        return {
             "format": FORMAT,
             "kind": self.kind,
             "is_lowercase": self.is_lowercase,
             "tokens": list(self._tokens),
         }
-        return json.dumps(saved, ensure_ascii=False, indent=0) + "\n"
+
+    def _to_json(self) -> str:
+        return json.dumps(self._saved(), ensure_ascii=False, indent=0) + "\n"
 
 
 def most_frequent(counts: Mapping[str, int], size: int | None, *, of: str) -> list[str]:

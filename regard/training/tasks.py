@@ -40,7 +40,8 @@ def translation(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Ten
     if model.training and predicted.cost is not None:
         loss = loss + predicted.cost * len(labels)
     if model.training and predicted.log_choice is not None:
-        loss = loss + _reinforce(model, predicted, labels)
+        lots = _reinforce(model, predicted, labels)
+        loss = loss + lots - lots.detach()  # a way to its gradient; as a value it says nothing
     return loss, len(labels)
 
 
@@ -67,4 +68,6 @@ def language(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Tensor
     is_real = to_predict != PAD
     hidden = model.predict(batch.target[:, :-1], is_real).hidden
     labels = to_predict[is_real]
-    return linear_cross_entropy(hidden, model.output.weight, labels, smoothing), len(labels)
+    output = model.output
+    loss = linear_cross_entropy(hidden, output.weight, labels, smoothing, bias=output.bias)
+    return loss, len(labels)

@@ -20,7 +20,7 @@ from regard.special import BOS, EOS, UNKNOWN
 from regard.text import Tokenizer
 
 N_PLACES = 2048  # it refuses what is longer
-_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "silu": "SWISH"}
+_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "gelu-tanh": "GELUTanh", "silu": "SWISH"}
 
 
 def write(loaded: LoadedModel, path: Path, quantization: str | None = None) -> None:

@@ -6,7 +6,15 @@ from pathlib import Path
 import torch
 
 from regard.checkpoint.folder import LoadedModel, load, save
-from regard.checkpoint.foreign import ctranslate2_model, marian_reading, marian_writing
+from regard.checkpoint.foreign import (
+    bert_reading,
+    bert_writing,
+    ctranslate2_model,
+    gpt2_reading,
+    gpt2_writing,
+    marian_reading,
+    marian_writing,
+)
 from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
 from regard.checkpoint.foreign.imported import Imported
 from regard.checkpoint.replacing import replacing_folder
@@ -18,18 +26,29 @@ Reader = Callable[[HuggingFaceFolder], Imported]
 Writer = Callable[[LoadedModel, Path], None]
 
 # By the model_type of config.json.
-READERS: dict[str, Reader] = {"marian": marian_reading.read, "pegasus": marian_reading.read}
+READERS: dict[str, Reader] = {
+    "bert": bert_reading.read,
+    "gpt2": gpt2_reading.read,
+    "marian": marian_reading.read,
+    "pegasus": marian_reading.read,
+}
 
 # By the name of the format, then by model.kind of the recipe.
 WRITERS: dict[str, dict[str, Writer]] = {
-    "huggingface": {"transformer": marian_writing.write},
+    "huggingface": {
+        "transformer": marian_writing.write,
+        "bert": bert_writing.write,
+        "gpt": gpt2_writing.write,
+    },
     "ctranslate2": {"transformer": ctranslate2_model.write},
 }
 FORMATS = tuple(WRITERS)
 
 
-def import_model(path: str | Path, out: str | Path) -> LoadedModel:
-    """Read a Hugging Face folder into a new model folder of ours."""
+def import_model(
+    path: str | Path, out: str | Path, tell: Callable[[str], object] = lambda sentence: None
+) -> LoadedModel:
+    """Read a Hugging Face folder into a new model folder of ours; says what is left out."""
     _require_new(Path(out))
     folder = HuggingFaceFolder.open(path)
     kind = folder.config.get("model_type")
@@ -44,6 +63,9 @@ def import_model(path: str | Path, out: str | Path) -> LoadedModel:
     with torch.random.fork_rng(devices=[]):
         model = build(found.recipe.model, *map(len, tokenizers))
     put_into(model, found.weights, folder.path)
+    if found.left_out:
+        names = ", ".join(found.left_out)
+        tell(f"{folder.path} has heads for tasks that are not ours, which are left out: {names}")
     with replacing_folder(Path(out)) as filling:
         save(filling, model, found.recipe, *tokenizers)
     return load(out)

@@ -35,6 +35,8 @@ class HuggingFaceFolder:
                 raise ModelFolderError(_only_pickle(path.parent, path.name))
             path = path.parent
         if not (path / CONFIG).is_file():
+            path = _of_sentences(path)
+        if not (path / CONFIG).is_file():
             raise ModelFolderError(
                 f"{path} has no {CONFIG}: give a Hugging Face folder, with {CONFIG}, {WEIGHTS} and "
                 "the files of its tokenizer"
@@ -49,6 +51,14 @@ class HuggingFaceFolder:
     def optional_table(self, name: str) -> dict[str, Any]:
         """What a JSON file says; nothing where there is none."""
         return _read_json(self.path / name) if (self.path / name).is_file() else {}
+
+    def optional_list(self, name: str) -> list[dict[str, Any]]:
+        """What a JSON file lists; nothing where there is none."""
+        path = self.path / name
+        content = _parse(path) if path.is_file() else []
+        if not isinstance(content, list) or not all(isinstance(one, dict) for one in content):
+            raise ModelFolderError(f"{path} holds no list of tables: copy it again")
+        return content
 
     def content(self, name: str) -> bytes:
         """The bytes of a file, which has to be there."""
@@ -82,11 +92,13 @@ class HuggingFaceFolder:
 def write_folder(
     path: Path,
     weights: Weights,
-    tables: Mapping[str, Mapping[str, Any]],
+    tables: Mapping[str, Any],
     files: Mapping[str, bytes],
 ) -> None:
     """Fill an empty folder: the weights, JSON files by name, other files by name."""
     write_weights(path / WEIGHTS, weights)
+    for name in (*tables, *files):
+        (path / name).parent.mkdir(exist_ok=True)
     for name, table in tables.items():
         text = json.dumps(table, ensure_ascii=False, indent=2) + "\n"
         (path / name).write_text(text, encoding="utf-8")
@@ -94,16 +106,26 @@ def write_folder(
         (path / name).write_bytes(content)
 
 
+def _of_sentences(path: Path) -> Path:
+    """Where a folder of sentence-transformers keeps its Transformer, if it is not at its top."""
+    modules = HuggingFaceFolder(path, {}).optional_list("modules.json")
+    return path / str(modules[0].get("path", "")) if modules else path
+
+
 def _read_json(path: Path) -> dict[str, Any]:
+    content = _parse(path)
+    if not isinstance(content, dict):
+        raise ModelFolderError(f"{path} holds no table of names and values: copy it again")
+    return content
+
+
+def _parse(path: Path) -> Any:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:
         raise ModelFolderError(
             f"{path} cannot be read as JSON ({error}): copy it again from where it came from"
         ) from error
-    if not isinstance(content, dict):
-        raise ModelFolderError(f"{path} holds no table of names and values: copy it again")
-    return content
 
 
 def _only_pickle(folder: Path, name: str) -> str:

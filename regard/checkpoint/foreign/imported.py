@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from regard.checkpoint.weights import Weights
-from regard.recipes import Recipe
-from regard.text import Tokenizer
+from regard.recipes import Recipe, TextSection
+from regard.text import Elsewhere, Tokenizer
 
 
 @dataclass(frozen=True)
@@ -15,3 +15,15 @@ class Imported:
     weights: Weights
     source_tokenizer: Tokenizer
     target_tokenizer: Tokenizer
+    left_out: tuple[str, ...] = ()  # weights for tasks that are not ours, by their names there
+
+
+def text_section(tokenizer: Elsewhere) -> TextSection:
+    """What a recipe says of a tokenizer that came with its model."""
+    return TextSection.model_validate(
+        {
+            "kind": tokenizer.kind,
+            "size": len(tokenizer),
+            "is_lowercase": tokenizer.is_lowercase,
+        }
+    )

@@ -18,7 +18,7 @@ WORDS = ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight
 PLACES = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
 OUR_WORDS = ("encoder.embedding.weight", "decoder.embedding.weight")
 OUR_PLACES = ("encoder.embedding.positions.table", "decoder.embedding.positions.table")
-ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "silu": "swish"}  # ours, theirs
+ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu-tanh": "gelu_new", "silu": "swish"}
 
 _ATTENTION = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
 

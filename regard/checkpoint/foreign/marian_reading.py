@@ -5,11 +5,11 @@ gets one of zeros and a bias so low that it takes no probability from the words.
 """
 
 import torch
-from pydantic import ValidationError
 
 from regard.attention import sinusoids
 from regard.checkpoint.foreign import layers as parts
-from regard.checkpoint.foreign.huggingface import CONFIG, HuggingFaceFolder
+from regard.checkpoint.foreign.given import Given, activation_of, stated_in
+from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
 from regard.checkpoint.foreign.imported import Imported
 from regard.checkpoint.foreign.layers import alternating, layers, sines_first, turned
 from regard.checkpoint.foreign.marian_vocabulary import Side, read_sides
@@ -18,39 +18,40 @@ from regard.recipes import Recipe, TextSection, TransformerSection
 from regard.shapes import Tensor
 from regard.special import PAD
 
-_READ = {theirs: ours for ours, theirs in parts.ACTIVATIONS.items()} | {"silu": "silu"}
+_READ = {theirs: ours for ours, theirs in parts.ACTIVATIONS.items()} | {
+    "silu": "silu",
+    "gelu_pytorch_tanh": "gelu-tanh",
+}
 _SILENT = -100.0  # e⁻¹⁰⁰ of a word's share; low enough, and harmless to label smoothing
 _LONGEST = 1024
 
 
 def read(folder: HuggingFaceFolder) -> Imported:
     """Our Transformer of the same numbers."""
-    given = {name: tensor.float() for name, tensor in folder.weights().items()}
+    given = Given(folder)
     is_tied = folder.config.get("tie_word_embeddings", True)
     is_shared = folder.config.get("share_encoder_decoder_embeddings", True) and is_tied
-    words = [_first(folder, given, *_names(name, is_shared)) for name in parts.WORDS]
-    output = words[1] if is_tied else _first(folder, given, parts.OUTPUT)
+    words = [given.take(*_names(name, is_shared)) for name in parts.WORDS]
+    output = words[1] if is_tied else given.take(parts.OUTPUT)
     sides = read_sides(folder, len(words[0]), len(words[1]))
     if is_shared and sides[0].rows != sides[1].rows:
         raise ModelFolderError(
             f"{folder.path} shares one table between source and target, which have different "
             "vocabularies: the files are of different models, take all from one"
         )
-    places = [given.get(name) for name in parts.PLACES]
+    places = [given.take(name) for name in parts.PLACES if name in given]
     d_model = words[0].shape[1]
-    is_sinusoidal = all(one is None or _is_sinusoidal(one) for one in places)
+    is_sinusoidal = all(map(_is_sinusoidal, places))
     order = alternating(d_model) if is_sinusoidal else torch.arange(d_model)
 
-    section = _section(folder, given, sides, is_sinusoidal=is_sinusoidal)
+    section = _section(folder, None if is_sinusoidal else given.take(parts.PLACES[0]))
     tie = "three-way" if is_shared else "two-way" if is_tied else "none"
-    bias = _bias(given.get(parts.BIAS), sides[1])
+    bias = _bias(given.take(parts.BIAS) if parts.BIAS in given else None, sides[1])
     model = section.model_copy(update={"tie": tie, "has_output_bias": bias is not None})
     stacks = layers(
         model.n_layers, parts.n_decoder_layers(model), has_final_norm=model.norm == "pre"
     )
-    weights = {
-        one.ours: turned(_first(folder, given, one.theirs), one.axis, order) for one in stacks
-    }
+    weights = {one.ours: turned(given.take(one.theirs), one.axis, order) for one in stacks}
     for name, table, side in zip(parts.OUR_WORDS, words, sides, strict=True):
         weights[name] = turned(_rows(table, side), 1, order)
     weights["output.weight"] = turned(_rows(output, sides[1]), 1, order)
@@ -58,10 +59,11 @@ def read(folder: HuggingFaceFolder) -> Imported:
         weights["output.bias"] = bias
     if not is_sinusoidal:
         weights |= {
-            name: _first(folder, given, theirs)
+            name: given.take(theirs)
             for name, theirs in zip(parts.OUR_PLACES, parts.PLACES, strict=True)
         }
-    _require_all_read(folder, given, model)
+    given.leave(lambda name: name == parts.OUTPUT)  # where it is tied, it is the words' table
+    given.require_all_taken("Transformer")
     recipe = Recipe(
         name=folder.path.resolve().name,
         purpose=f"read from a model of type {folder.config['model_type']}",
@@ -75,33 +77,13 @@ def _names(name: str, is_shared: bool) -> tuple[str, ...]:
     return (parts.SHARED, name) if is_shared else (name, parts.SHARED)
 
 
-def _first(folder: HuggingFaceFolder, given: dict[str, Tensor], *names: str) -> Tensor:
-    for name in names:
-        if name in given:
-            return given[name]
-    raise ModelFolderError(
-        f"{folder.path} has no {names[0]} among its weights: they are of another model than "
-        f"{CONFIG} describes, or were cut short; copy the whole folder again"
-    )
-
-
-def _section(
-    folder: HuggingFaceFolder,
-    given: dict[str, Tensor],
-    sides: tuple[Side, Side],
-    *,
-    is_sinusoidal: bool,
-) -> TransformerSection:
-    """The sizes that config.json states."""
+def _section(folder: HuggingFaceFolder, places: Tensor | None) -> TransformerSection:
+    """The sizes that config.json states; places that are no sines have a table."""
     config = folder.config
     theirs = config.get("activation_function", "gelu")
-    if theirs not in _READ:
-        raise ModelFolderError(
-            f"{folder.path} has the activation {theirs!r}, and Regard's Transformer has "
-            f"{', '.join(parts.ACTIVATIONS)}: such a model cannot be read"
-        )
+    activation = activation_of(folder, theirs, _READ, "Transformer")
     is_pre_norm = config["model_type"] == "pegasus" or bool(config.get("normalize_before"))
-    try:
+    with stated_in(folder):
         return TransformerSection(
             d_model=config["d_model"],
             n_heads=_same(folder, "encoder_attention_heads", "decoder_attention_heads"),
@@ -109,22 +91,14 @@ def _section(
             n_layers=config["encoder_layers"],
             n_decoder_layers=config["decoder_layers"],
             norm="pre" if is_pre_norm else "post",
-            activation=_READ[theirs],  # type: ignore[arg-type]
-            positions="sinusoidal" if is_sinusoidal else "learned",
-            max_length=_LONGEST if is_sinusoidal else len(given[parts.PLACES[0]]),
+            activation=activation,  # type: ignore[arg-type]
+            positions="sinusoidal" if places is None else "learned",
+            max_length=_LONGEST if places is None else len(places),
             scales_embeddings=bool(config.get("scale_embedding", False)),
             dropout=config.get("dropout", 0.1),
             attention_dropout=config.get("attention_dropout", 0.0),
             feedforward_dropout=config.get("activation_dropout", 0.0),
         )
-    except KeyError as error:
-        raise ModelFolderError(
-            f"{folder.path / CONFIG} does not say {error}: copy it again from where it came from"
-        ) from error
-    except ValidationError as error:
-        raise ModelFolderError(
-            f"{folder.path / CONFIG} asks for what cannot be built: {error.errors()[0]['msg']}"
-        ) from error
 
 
 def _same(folder: HuggingFaceFolder, one: str, other: str) -> int:
@@ -161,23 +135,3 @@ def _is_sinusoidal(table: Tensor) -> bool:
         return False
     own = sinusoids(*table.shape)[:, sines_first(table.shape[1])]
     return torch.allclose(table, own, atol=2e-3)  # some are kept in half precision
-
-
-def _require_all_read(
-    folder: HuggingFaceFolder, given: dict[str, Tensor], model: TransformerSection
-) -> None:
-    names = layers(
-        model.n_layers, parts.n_decoder_layers(model), has_final_norm=model.norm == "pre"
-    )
-    known = {one.theirs for one in names} | {
-        parts.SHARED,
-        parts.BIAS,
-        parts.OUTPUT,
-        *parts.WORDS,
-        *parts.PLACES,
-    }
-    if unknown := sorted(given.keys() - known):
-        raise ModelFolderError(
-            f"{folder.path} has {unknown[0]} among its weights, which Regard's Transformer has no "
-            "place for: such a model cannot be read"
-        )

@@ -74,11 +74,11 @@ DAMAGES: list[tuple[Callable[[Path], object], str]] = [
     (one_token_less, "tokens an id and the weights have"),
     (
         lambda f: change(f / "config.json", model_type="t5"),
-        "of type 't5', which Regard cannot read: it reads marian or pegasus",
+        "of type 't5', which Regard cannot read: it reads bert, gpt2, marian or pegasus",
     ),
     (
-        lambda f: change(f / "config.json", activation_function="gelu_new"),
-        "has the activation 'gelu_new', and Regard's Transformer has relu, gelu, silu",
+        lambda f: change(f / "config.json", activation_function="mish"),
+        "has the activation 'mish', and Regard's Transformer has relu, gelu, gelu-tanh, silu",
     ),
     (
         lambda f: change(f / "config.json", decoder_attention_heads=3),

@@ -1,0 +1,88 @@
+"""What a foreign folder gives, and what is made of it: nothing missing, nothing left unread."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pydantic import ValidationError
+
+from regard.checkpoint.foreign.huggingface import CONFIG, HuggingFaceFolder
+from regard.errors import ModelFolderError
+from regard.shapes import Tensor
+
+
+class Given:
+    """The weights of a folder by their names there, in float32; it remembers which were taken."""
+
+    def __init__(
+        self, folder: HuggingFaceFolder, rename: Callable[[str], str] = lambda name: name
+    ) -> None:
+        self.folder = folder
+        self._tensors = {rename(name): one for name, one in folder.weights().items()}
+        self._taken: set[str] = set()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._tensors
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def take(self, *names: str) -> Tensor:
+        """The tensor of the first of these names that is there."""
+        self._taken.update(names)
+        for name in names:
+            if name in self._tensors:
+                return self._tensors[name].float()
+        raise ModelFolderError(
+            f"{self.folder.path} has no {names[0]} among its weights: they are of another model "
+            f"than {CONFIG} describes, or were cut short; copy the whole folder again"
+        )
+
+    def leave(self, is_left: Callable[[str], bool]) -> tuple[str, ...]:
+        """Do without the tensors of these names; gives those that were there and not taken."""
+        left = tuple(sorted(name for name in self._tensors.keys() - self._taken if is_left(name)))
+        self._taken.update(left)
+        return left
+
+    def require_all_taken(self, ours: str) -> None:
+        """Refuse weights that nobody asked for: the model would compute something else."""
+        if unknown := sorted(self._tensors.keys() - self._taken):
+            raise ModelFolderError(
+                f"{self.folder.path} has {unknown[0]} among its weights, which Regard's {ours} has "
+                "no place for: such a model cannot be read"
+            )
+
+
+@contextmanager
+def stated_in(folder: HuggingFaceFolder) -> Iterator[None]:
+    """Say of sizes that config.json leaves out or that cannot be built where they stand."""
+    try:
+        yield
+    except KeyError as error:
+        raise ModelFolderError(
+            f"{folder.path / CONFIG} does not say {error}: copy it again from where it came from"
+        ) from error
+    except ValidationError as error:
+        raise ModelFolderError(
+            f"{folder.path / CONFIG} asks for what cannot be built: {error.errors()[0]['msg']}"
+        ) from error
+
+
+def activation_of(folder: HuggingFaceFolder, theirs: str, known: dict[str, str], ours: str) -> str:
+    """Our name of an activation."""
+    if theirs not in known:
+        raise ModelFolderError(
+            f"{folder.path} has the activation {theirs!r}, and Regard's {ours} has "
+            f"{', '.join(dict.fromkeys(known.values()))}: such a model cannot be read"
+        )
+    return known[theirs]
+
+
+def refuse_unless(folder: HuggingFaceFolder, ours: str, **allowed: object) -> None:
+    """Refuse a folder whose config.json asks for a variant that computes something else."""
+    for key, value in allowed.items():
+        said = folder.config.get(key, value)
+        if said != value:
+            raise ModelFolderError(
+                f"{folder.path / CONFIG} says {key} = {said!r}, and Regard's {ours} knows "
+                f"{value!r} alone: such a model cannot be read"
+            )
