@@ -35,6 +35,15 @@ class Spans:
 
     def rooms(self, n_heads: int) -> tuple[Int[Tensor, "B"], int]:
         """Where each sentence's probabilities begin, and how many there are in all."""
+        if n_heads not in self._rooms:
+            self._rooms[n_heads] = self._lay_out(n_heads)
+        return self._rooms[n_heads]
+
+    @cached_property
+    def _rooms(self) -> dict[int, tuple[Int[Tensor, "B"], int]]:
+        return {}
+
+    def _lay_out(self, n_heads: int) -> tuple[Int[Tensor, "B"], int]:
         n_queries, n_keys = self.lengths
         sizes = n_queries * (-(-n_keys // _LANES) * _LANES) * n_heads
         ends = sizes.cumsum(0)

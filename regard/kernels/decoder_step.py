@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from regard.kernels.native import count, native, pointer
+from regard.kernels.native import addresses, count, native, pointer
 from regard.shapes import Float, Int, Tensor
 
 _LANES = 16
@@ -47,7 +47,7 @@ class DecoderWeights:
     def starts(self) -> Any:
         """Where each of the layers' weights begins."""
         assert all(one.is_contiguous() for layer in self.layers for one in layer)
-        return _addresses([one for layer in self.layers for one in layer])
+        return addresses([one for layer in self.layers for one in layer])
 
 
 def decoder_step(
@@ -86,18 +86,14 @@ def decoder_step(
         pointer(norm),
         pointer(shift),
         pointer(output),
-        _addresses(written),
+        addresses(written),
         count(first),
         pointer(places),
         count(places.shape[1]),
-        _addresses(source),
+        addresses(source),
         pointer(source_places),
         count(source_places.shape[1]),
         pointer(embedded),
         pointer(logits),
     )
     return logits
-
-
-def _addresses(tensors: Sequence[Tensor]) -> Any:
-    return (ctypes.c_void_p * len(tensors))(*[one.data_ptr() for one in tensors])

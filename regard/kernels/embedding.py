@@ -22,7 +22,7 @@ def embed(
     scale: float,
     p: float,
 ) -> Float[Tensor, "N D"]:
-    """``dropout(scale · table[id] + positions[place])``; the positions are not learned."""
+    """``dropout(scale · table[id] + positions[place])``; the positions may be learned too."""
     ids, places = ids.long().contiguous(), places.long().contiguous()
     require_ids(ids, len(table))
     require_ids(places, len(positions))
@@ -53,7 +53,7 @@ class _Embed(autograd.Function):
         key: int,
     ) -> Tensor:
         n, d = len(ids), table.shape[1]
-        ctx.lib, ctx.table = native(table, positions), table
+        ctx.lib, ctx.table, ctx.positions = native(table, positions), table, positions
         ctx.scale, ctx.p, ctx.key = scale, p, key
         mask = None
         if ctx.lib is not None:
@@ -74,26 +74,37 @@ class _Embed(autograd.Function):
             if p:
                 mask, ctx.kept = keep_mask((n, d), p, key)
                 embedded.mul_(mask).mul_(ctx.kept)
-        ctx.save_for_backward(ids, mask)
+        ctx.save_for_backward(ids, places, mask)
         return embedded
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        ids, mask = ctx.saved_tensors
-        table = ctx.table
-        grad_table = table.grad if gathers(table) else torch.zeros_like(table)
-        if ctx.lib is not None:
-            ctx.lib.k_embed_back(
-                count(grad.shape[0]),
-                count(grad.shape[1]),
-                pointer(ids),
-                pointer(grad.contiguous()),
-                ctypes.c_float(ctx.scale),
-                *as_arguments(ctx.key, ctx.p),
-                pointer(grad_table),
-            )
-        else:
-            if mask is not None:
-                grad = torch.mul(grad, mask).mul_(ctx.kept)
-            grad_table.index_add_(0, ids, grad, alpha=ctx.scale)
-        return None if gathers(table) else grad_table, None, None, None, None, None, None
+        ids, places, mask = ctx.saved_tensors
+        if mask is not None:
+            grad = torch.mul(grad, mask).mul_(ctx.kept)
+        needs_table, _, needs_positions = ctx.needs_input_grad[:3]
+        grad_table = _given(ctx, ctx.table, ids, grad, ctx.scale) if needs_table else None
+        grad_positions = _given(ctx, ctx.positions, places, grad, 1.0) if needs_positions else None
+        return grad_table, None, grad_positions, None, None, None, None
+
+
+def _given(ctx: Any, table: Tensor, rows: Tensor, grad: Tensor, scale: float) -> Tensor | None:
+    """A table's gradient, of what its rows were used for; ``None`` if it is added where it gathers.
+
+    The C++ kernel draws the mask again, and the torch path has applied it before.
+    """
+    total = table.grad if gathers(table) else torch.zeros_like(table)
+    assert total is not None
+    if ctx.lib is not None:
+        ctx.lib.k_embed_back(
+            count(grad.shape[0]),
+            count(grad.shape[1]),
+            pointer(rows),
+            pointer(grad.contiguous()),
+            ctypes.c_float(scale),
+            *as_arguments(ctx.key, ctx.p),
+            pointer(total),
+        )
+    else:
+        total.index_add_(0, rows, grad.to(total.dtype), alpha=scale)
+    return None if gathers(table) else total

@@ -50,7 +50,7 @@ class _Linear(autograd.Function):
 
 def gathers(weight: Tensor) -> bool:
     """Whether a gradient may be added where the weight's gradients gather, without a copy."""
-    return weight.is_leaf and weight.grad is not None
+    return weight.is_leaf and weight.grad is not None and weight.grad.is_contiguous()
 
 
 def _sum_rows(grad: Float[Tensor, "N Out"]) -> Float[Tensor, "Out"]:

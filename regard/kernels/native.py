@@ -11,16 +11,19 @@ import platform
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from regard.shapes import Tensor
 
-_SOURCE = Path(__file__).with_name("kernels.cpp")
+_FOLDER = Path(__file__).parent
+_SOURCES = tuple(sorted(_FOLDER.glob("*.cpp")))
+_HEADERS = tuple(sorted(_FOLDER.glob("*.h")))
 _FLAGS = ("-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math")
 _SHARED = ("-std=c++17", "-shared", "-fPIC")
 
@@ -47,6 +50,7 @@ def library() -> ctypes.CDLL | None:
         _log.info("the C++ kernels cannot be built (%s): torch's are used", error)
         return None
     loaded.k_cross_entropy.restype = ctypes.c_double
+    loaded.k_layer_room.restype = ctypes.c_int64
     return loaded
 
 
@@ -85,6 +89,11 @@ def pointer(tensor: Tensor | None) -> Pointer:
     return start
 
 
+def addresses(tensors: Sequence[Tensor]) -> Any:
+    """Where each tensor's numbers begin, one after the other; the caller keeps the tensors."""
+    return (ctypes.c_void_p * len(tensors))(*[one.data_ptr() for one in tensors])
+
+
 def count(number: int) -> ctypes.c_int64:
     """A size or a stride."""
     return ctypes.c_int64(number)
@@ -108,7 +117,8 @@ def _key(flags: list[str]) -> str:
     """Changes with the source, the flags and the processor, for which -march=native compiles."""
     processor = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     features = processor.partition("flags")[2].partition("\n")[0]
-    parts = _SOURCE.read_bytes() + repr((flags, features, platform.machine())).encode()
+    source = b"".join(path.read_bytes() for path in (*_SOURCES, *_HEADERS))
+    parts = source + repr((flags, features, platform.machine())).encode()
     return hashlib.sha256(parts).hexdigest()[:16]
 
 
@@ -116,6 +126,6 @@ def _compile(compiler: str, flags: list[str], target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as beside:
         built = Path(beside) / target.name
-        command = [compiler, *flags, str(_SOURCE), "-o", str(built)]
-        subprocess.run(command, check=True, capture_output=True, timeout=120)  # noqa: S603
+        command = [compiler, *flags, *map(str, _SOURCES), "-o", str(built)]
+        subprocess.run(command, check=True, capture_output=True, timeout=600)  # noqa: S603
         built.replace(target)

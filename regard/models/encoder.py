@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from regard.attention import MultiHeadAttention
-from regard.kernels import Spans
+from regard.kernels import LayerOptions, Spans, encoder_layer
 from regard.models.packing import Packed
 from regard.models.sublayers import Embedding, FeedForward, Residual, Stream
 from regard.shapes import Bool, Float, Int, Tensor
@@ -72,10 +72,36 @@ class EncoderLayer(nn.Module):
 
     def packed(self, stream: Stream, spans: Spans) -> Stream:
         """The same for packed rows."""
+        if stream.change is None and self.options.serves(parameters := self.listed_parameters()):
+            return Stream(encoder_layer(stream.value, spans, self.options, parameters))
         stream = self.around_attention.packed(
             stream, lambda x: self.attention.packed(x, None, spans)
         )
         return self.around_feedforward.packed(stream, self.feedforward.packed)
+
+    @property
+    def options(self) -> LayerOptions:
+        """How the layer computes, for the kernel that does all of it at once."""
+        return LayerOptions(
+            n_heads=self.attention.n_heads,
+            is_pre_norm=self.around_attention.is_pre_norm,
+            activation=self.feedforward.activation.__name__,
+            epsilon=self.around_attention.norm.eps,
+            p_attention=self.attention.dropout.active_p,
+            p_first=self.around_attention.dropout.active_p,
+            p_inner=self.feedforward.dropout.active_p,
+            p_second=self.around_feedforward.dropout.active_p,
+        )
+
+    def listed_parameters(self) -> tuple[Tensor, ...]:
+        """Weight and bias of each of its parts, in the order the kernel takes them."""
+        attention, feedforward = self.attention, self.feedforward
+        parts = (
+            *(self.around_attention.norm, attention.query, attention.key, attention.value),
+            *(attention.output, self.around_feedforward.norm),
+            *(feedforward.widen, feedforward.narrow),
+        )
+        return tuple(one for part in parts for one in (part.weight, part.bias))
 
 
 class Encoder(nn.Module):

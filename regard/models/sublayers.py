@@ -73,14 +73,10 @@ class Embedding(nn.Module):
     def packed(self, rows: Packed) -> Float[Tensor, "N D"]:
         """The same for packed rows."""
         p = self.dropout.active_p
-        if isinstance(self.positions, Sinusoidal):
+        if isinstance(self.positions, Sinusoidal | Learned):
             table = self.positions.prepared(rows.longest)
             return kernels.embed(self.weight, rows.ids, table, rows.places, scale=self.scale, p=p)
-        embedded = F.embedding(rows.ids, self.weight) * self.scale
-        if isinstance(self.positions, Learned):
-            # Torch gathers the gradient of a table much faster here than of an indexed tensor.
-            embedded = embedded + F.embedding(rows.places, self.positions.prepared(rows.longest))
-        return kernels.dropout(embedded, p)
+        return kernels.dropout(F.embedding(rows.ids, self.weight) * self.scale, p)
 
 
 def build_positions(name: str, d_model: int, max_length: int) -> nn.Module:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
+from regard.kernels import Adam, adam_step
 from regard.shapes import Float, Tensor
 from regard.training.distributed import Ranks
 
@@ -41,14 +42,8 @@ class Updater:
             parameter.data = self.weights[place].view_as(parameter)
             parameter.grad = self.gradient[place].view_as(parameter)
             start += size
-        flat = nn.Parameter(self.weights, requires_grad=True)
-        flat.grad = self.gradient
-        is_fused = first.device.type in ("cpu", "cuda")
-        self._adam = torch.optim.AdamW(
-            [flat], betas=betas, eps=epsilon, weight_decay=weight_decay, fused=is_fused
-        )
+        self._adam = Adam(betas, epsilon, weight_decay)
         self._moments = (torch.zeros_like(self.weights), torch.zeros_like(self.weights))
-        self._flat = flat
         self.n_updates = 0
         self.ema = ema
         self.average = self.weights.clone() if ema is not None else None
@@ -61,28 +56,26 @@ class Updater:
         norm = float(torch.linalg.vector_norm(self.gradient)) / divisor
         if norm == norm and norm != float("inf"):
             factor = 1.0 if clip is None or norm <= clip else clip / norm
-            self.gradient.mul_(factor / divisor)
-            self._step(learning_rate)
-        self.gradient.zero_()
+            self._step(learning_rate, factor / divisor)
+        else:
+            self.gradient.zero_()
         return norm
 
-    def _step(self, learning_rate: float) -> None:
+    def _step(self, learning_rate: float, factor: float) -> None:
         self.n_updates += 1
-        self._adam.state[self._flat] = {
-            "step": torch.tensor(float(self.n_updates - 1), device=self._step_device),
-            "exp_avg": self._moments[0],
-            "exp_avg_sq": self._moments[1],
-        }
-        self._adam.param_groups[0]["lr"] = learning_rate
-        self._adam.step()
+        adam_step(
+            self._adam,
+            self.weights,
+            self.gradient,
+            self._moments,
+            factor=factor,
+            rate=learning_rate,
+            step=self.n_updates,
+        )
         if self.average is not None and self.ema is not None:
             # Early on the average follows faster, so that it does not remember the first weights.
             decay = min(self.ema, (1 + self.n_updates) / (10 + self.n_updates))
             self.average.lerp_(self.weights, 1 - decay)
-
-    @property
-    def _step_device(self) -> torch.device:
-        return self.weights.device if self.weights.is_cuda else torch.device("cpu")
 
     def reduce(self, ranks: Ranks) -> None:
         """Add up the gradients of all processes."""

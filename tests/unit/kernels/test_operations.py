@@ -150,20 +150,22 @@ def test_linear_of_a_value_that_needs_no_gradient(path: str) -> None:
 @sizes
 def test_embed(path: str, n: int, d: int) -> None:
     table, ids, places = leaf(6, d), torch.randint(6, (n,)), torch.randint(9, (n,))
-    positions = torch.randn(9, d)
+    positions = leaf(9, d)
     result = kernels.embed(table, ids, positions, places, scale=2.5, p=0.0)
     reference = 2.5 * table[ids] + positions[places]
     assert_same([result], [reference])
-    assert_same(gradients([result], [table]), gradients([reference], [table]))
+    both = [table, positions]
+    assert_same(gradients([result], both), gradients([reference], both))
 
 
 def test_embed_drops_the_same_backwards(path: str) -> None:
     table, ids, places = leaf(3, 33), torch.randint(3, (20,)), torch.randint(9, (20,))
-    positions = torch.randn(9, 33)
+    positions = leaf(9, 33)
     result = kernels.embed(table, ids, positions, places, scale=1.5, p=0.4)
     reference = (1.5 * table[ids] + positions[places]) * torch.where(result == 0, 0.0, SCALE)
     assert_same([result], [reference])
-    assert_same(gradients([result], [table]), gradients([reference], [table]))
+    both = [table, positions]
+    assert_same(gradients([result], both), gradients([reference], both))
 
 
 @pytest.mark.parametrize("n", [1, 5])

@@ -1,0 +1,143 @@
+// Matrix products of any size, by tiles that stay in registers.
+//
+// B is read in panels of LANES * 16 columns. Where it is used for many rows, its panels are packed end to end, so that
+// one lies in the first cache while all rows pass it. Buffers of our own have rows 64 bytes longer than they need
+// (`wide`): rows a power of two apart would fall on the same few lines of a cache.
+#pragma once
+#include <cstdlib>
+#include <type_traits>
+
+#include "base.h"
+
+namespace {
+
+#ifdef __AVX512F__
+constexpr int ROWS = 12, LANES = 2;  // 24 of 32 registers are sums
+#else
+constexpr int ROWS = 6, LANES = 1;  // 12 of AVX2's 16
+#endif
+constexpr i64 PANEL = 16 * LANES;
+
+inline i64 wide(i64 n) { return n + 16; }
+
+struct Floats {  // room for n numbers, on a line of the cache
+  float* data;
+  explicit Floats(i64 n) : data(static_cast<float*>(std::aligned_alloc(64, up(std::max<i64>(n, 1), 16) * 4))) {}
+  Floats(const Floats&) = delete;
+  ~Floats() { std::free(data); }
+};
+
+inline v16 load(const float* p) { return *reinterpret_cast<const v16*>(p); }
+inline void store(float* p, v16 x) { *reinterpret_cast<v16*>(p) = x; }
+
+// C[R, 16 L] = first + A[R, K] B[K, 16 L]; a row stride of 0 lets every row add the same numbers. Of A's two strides
+// one is 1. Rows that lie apart are reached from every third one, which is as far as an address can count: so all that
+// the inner loop needs stays in registers.
+template <int R, int L, bool ACROSS>
+__attribute__((noinline)) void tile(i64 K, const float* A, i64 stride, const float* B, i64 ldb, const float* first,
+                                    i64 ldf, float* C, i64 ldc) {
+  constexpr int BASES = ACROSS ? (R + 2) / 3 : 1;
+  v16 acc[R][L] = {};
+  const float* base[BASES];
+#pragma GCC unroll 4
+  for (int g = 0; g < BASES; ++g) {
+    base[g] = A + 3 * g * stride;
+    asm("" : "+r"(base[g]));
+  }
+  for (i64 k = 0; k < K; ++k, B += ldb) {
+    v16 b[L];
+#pragma GCC unroll 2
+    for (int l = 0; l < L; ++l) b[l] = load(B + 16 * l);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      const float a = ACROSS ? base[r / 3][r % 3 * stride] : base[0][r];
+#pragma GCC unroll 2
+      for (int l = 0; l < L; ++l) acc[r][l] += a * b[l];
+    }
+#pragma GCC unroll 4
+    for (int g = 0; g < BASES; ++g) base[g] += ACROSS ? 1 : stride;
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
+    for (int l = 0; l < L; ++l) store(C + r * ldc + 16 * l, acc[r][l] + load(first + r * ldf + 16 * l));
+}
+
+template <int L, bool ACROSS>
+void column(i64 M, i64 K, const float* A, i64 stride, const float* B, i64 ldb, const float* first, i64 ldf, float* C,
+            i64 ldc) {
+  i64 i = 0;
+  auto some = [&](auto step) {
+    constexpr int R = decltype(step)::value;
+    for (; i + R <= M; i += R)
+      tile<R, L, ACROSS>(K, A + i * (ACROSS ? stride : 1), stride, B, ldb, first + i * ldf, ldf, C + i * ldc, ldc);
+  };
+  some(std::integral_constant<int, ROWS>());
+  if constexpr (ROWS > 8) some(std::integral_constant<int, 8>());
+  some(std::integral_constant<int, 4>());
+  some(std::integral_constant<int, 1>());
+}
+
+struct Matrix {  // its rows lie `stride` apart, or, of a transpose, its columns
+  const float* data;
+  i64 stride;
+  bool is_transpose = false;
+};
+
+struct First {  // what a product is added to: nothing, a bias for every row, or a matrix
+  const float* data = nullptr;
+  i64 ld = 0;
+};
+
+// One panel of C[M, N] = first + A[M, K] B[K, N]; B's panel has `columns` columns, a multiple of 16.
+inline void panel(i64 M, i64 columns, i64 K, Matrix A, const float* B, i64 ldb, First first, float* C, i64 ldc) {
+  alignas(64) static const float zeros[PANEL] = {};
+  if (!first.data) first.data = zeros, first.ld = 0;
+  auto run = [&](auto lanes, auto across) {
+    column<decltype(lanes)::value, decltype(across)::value>(M, K, A.data, A.stride, B, ldb, first.data, first.ld, C, ldc);
+  };
+  const std::integral_constant<int, LANES> all;
+  const std::integral_constant<int, 1> one;
+  if (A.is_transpose) return columns == PANEL ? run(all, std::false_type()) : run(one, std::false_type());
+  columns == PANEL ? run(all, std::true_type()) : run(one, std::true_type());
+}
+
+inline First along(First first, i64 j) { return {first.data ? first.data + j : nullptr, first.ld}; }
+
+// C = first + A B with B where it is; N is a multiple of 16.
+inline void product(i64 M, i64 N, i64 K, Matrix A, const float* B, i64 ldb, First first, float* C, i64 ldc) {
+  for (i64 j = 0; j < N; j += PANEL) panel(M, std::min(PANEL, N - j), K, A, B + j, ldb, along(first, j), C + j, ldc);
+}
+
+// The same with B packed.
+inline void product_packed(i64 M, i64 N, i64 K, Matrix A, const float* B, First first, float* C, i64 ldc) {
+  for (i64 j = 0; j < N; j += PANEL) {
+    const i64 columns = std::min(PANEL, N - j);
+    panel(M, columns, K, A, B + j * K, columns, along(first, j), C + j, ldc);
+  }
+}
+
+inline i64 panels(i64 N) { return (N + PANEL - 1) / PANEL; }
+
+// Panel p of W [K, N] (row stride ld), as rows k0.. of a packed matrix with `depth` rows.
+inline void pack_panel(i64 p, i64 K, i64 N, const float* W, i64 ld, i64 k0, i64 depth, float* packed) {
+  const i64 j = p * PANEL, columns = std::min(PANEL, N - j);
+  float* out = packed + j * depth + k0 * columns;
+  for (i64 k = 0; k < K; ++k)
+    for (i64 c = 0; c < columns; c += 16) store(out + k * columns + c, load(W + k * ld + j + c));
+}
+
+// Panel p of the transpose of W [n, K]; columns from n up to a multiple of 16 are zeros.
+inline void pack_panel_transposed(i64 p, i64 K, i64 n, const float* W, i64 ld, float* packed) {
+  const i64 j = p * PANEL, columns = std::min(PANEL, up(n, 16) - j), filled = std::min(columns, n - j);
+  float* out = packed + j * K;
+  if (filled < columns) std::fill(out, out + K * columns, 0.0f);
+  i64 c = 0;
+  for (; c + 16 <= filled; c += 16)  // sixteen rows at a time: stores of 64 bytes
+    for (i64 k = 0; k < K; ++k)
+      for (int l = 0; l < 16; ++l) out[k * columns + c + l] = W[(j + c + l) * ld + k];
+  for (; c < filled; ++c)
+    for (i64 k = 0; k < K; ++k) out[k * columns + c] = W[(j + c) * ld + k];
+}
+
+}  // namespace

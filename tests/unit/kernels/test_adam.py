@@ -1,0 +1,24 @@
+"""Adam in one pass is torch's AdamW."""
+
+import torch
+from torch import nn
+
+from regard.kernels import Adam, adam_step
+
+
+def test_its_steps_are_those_of_adamw(path: str) -> None:
+    adam = Adam((0.8, 0.95), 1e-6, 0.1)
+    theirs = nn.Parameter(torch.randn(1001))
+    ours, moments = theirs.detach().clone(), (torch.zeros(1001), torch.zeros(1001))
+    reference = torch.optim.AdamW([theirs], betas=(0.8, 0.95), eps=1e-6, weight_decay=0.1)
+    for step in range(1, 6):
+        gradient, rate = torch.randn(1001), 0.01 * step
+        theirs.grad = 0.3 * gradient
+        reference.param_groups[0]["lr"] = rate
+        reference.step()
+        adam_step(adam, ours, gradient, moments, factor=0.3, rate=rate, step=step)
+        assert not gradient.any()
+        torch.testing.assert_close(ours, theirs.detach(), rtol=1e-5, atol=1e-6)
+    kept = reference.state[theirs]
+    torch.testing.assert_close(moments[0], kept["exp_avg"], rtol=1e-5, atol=1e-7)
+    torch.testing.assert_close(moments[1], kept["exp_avg_sq"], rtol=1e-5, atol=1e-7)
