@@ -9,12 +9,14 @@ from regard.decoding.hypothesis import Hypothesis, Phrase, SourceLine
 from regard.decoding.many import search_many
 from regard.decoding.sampling import sample
 from regard.decoding.streaming import Slid, Written, stream
+from regard.decoding.together import Opening, stream_together
 
 __all__ = [
     "PENALTIES",
     "Ensemble",
     "Hypothesis",
     "Limits",
+    "Opening",
     "Phrase",
     "Sampling",
     "Search",
@@ -27,4 +29,5 @@ __all__ = [
     "sample",
     "search_many",
     "stream",
+    "stream_together",
 ]

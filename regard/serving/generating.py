@@ -1,6 +1,6 @@
 """Texts that go on from a prompt: what a writer is asked, and how the engine lets it write."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -46,8 +46,14 @@ class TextWriter(Protocol):
     def count(self, text: str) -> int:
         """How many tokens a text has."""
 
-    def write(self, wish: Wish) -> Iterator[Written]:
-        """Go on from the prompt; the last piece, and no other, has a reason."""
+    def write(
+        self, wishes: Sequence[Wish], is_wanted: Callable[[int], bool]
+    ) -> Iterator[tuple[int, Written]]:
+        """Go on from every prompt, each piece with the place of its wish.
+
+        The last piece of a text, and no other, has a reason. Texts that are not wanted any more
+        need not be gone on with.
+        """
 
 
 @dataclass(frozen=True)
@@ -61,10 +67,10 @@ class Completed:
 
 @dataclass(frozen=True, eq=False)
 class Generating:
-    """Let a writer write, one text after the other."""
+    """Let a writer write, several texts together."""
 
     writer: TextWriter
-    rows: int = 1
+    rows: int = 64
 
     @property
     def key(self) -> Hashable:
@@ -73,41 +79,65 @@ class Generating:
 
     def run(self, items: Sequence[Item]) -> None:
         """Write each text, told piece by piece, until it ends or nobody wants it."""
-        for item in items:
-            wish: Wish = item.payload
-            pieces, n_tokens = "", 0
-            reason: Reason = "stop"
-            for written in until_stop(self.writer.write(wish), wish.stop):
-                if not item.is_wanted:
-                    break
-                item.tell(written)
-                pieces += written.text
-                n_tokens += written.n_tokens
-                reason = written.reason or reason
-            item.answer(Completed(pieces, n_tokens, reason))
+        texts = [_Text(item.payload.stop) for item in items]
+
+        def is_wanted(place: int) -> bool:
+            return texts[place].reason is None and items[place].is_wanted
+
+        for place, piece in self.writer.write([item.payload for item in items], is_wanted):
+            item, text = items[place], texts[place]
+            if not is_wanted(place):
+                continue
+            if (ready := text.take(piece)) is not None:
+                item.tell(ready)
+            if text.reason is not None:
+                item.answer(Completed(text.told, text.n_told, text.reason))
+        for item, text in zip(items, texts, strict=True):
+            if not item.is_answered:  # nobody waits for it
+                item.answer(Completed(text.told, text.n_told, "stop"))
 
 
-def until_stop(pieces: Iterator[Written], stops: Sequence[str]) -> Iterator[Written]:
-    """The pieces up to the first of the words that end a text, which itself is left out.
+@dataclass
+class _Text:
+    """A text up to the first of the words that end it, which itself is left out.
 
     The beginning of such a word is held back until it is known not to become one.
     """
-    held, n_held = "", 0
-    for piece in pieces:
-        held, n_held = held + piece.text, n_held + piece.n_tokens
-        places = [held.find(stop) for stop in stops if stop and stop in held]
+
+    stops: Sequence[str]
+    held: str = ""
+    n_held: int = 0
+    told: str = ""
+    n_told: int = 0
+    reason: Reason | None = None  # why there is no more
+
+    def take(self, piece: Written) -> Written | None:
+        """One more piece; gives what can be told."""
+        held, self.n_held = self.held + piece.text, self.n_held + piece.n_tokens
+        places = [held.find(stop) for stop in self.stops if stop and stop in held]
         if places:
-            yield Written(held[: min(places)], n_held, "stop")
-            return
+            return self._tell(held[: min(places)], "stop")
         if piece.reason is not None:
-            yield Written(held, n_held, piece.reason)
+            return self._tell(held, piece.reason)
+        kept = max((_overlap(held, stop) for stop in self.stops), default=0)
+        ready, self.held = held[: len(held) - kept], held[len(held) - kept :]
+        return self._tell(ready, None) if ready else None
+
+    def _tell(self, text: str, reason: Reason | None) -> Written:
+        written = Written(text, self.n_held, reason)
+        self.told, self.n_told = self.told + text, self.n_told + self.n_held
+        self.n_held, self.reason = 0, reason
+        return written
+
+
+def until_stop(pieces: Iterable[Written], stops: Sequence[str]) -> Iterator[Written]:
+    """The pieces of one text that are told."""
+    text = _Text(stops)
+    for piece in pieces:
+        if (ready := text.take(piece)) is not None:
+            yield ready
+        if text.reason is not None:
             return
-        kept = max((_overlap(held, stop) for stop in stops), default=0)
-        ready, held = held[: len(held) - kept], held[len(held) - kept :]
-        if ready:
-            yield Written(ready, n_held)
-            n_held = 0
-    yield Written(held, n_held, "stop")
 
 
 def _overlap(text: str, stop: str) -> int:

@@ -1,14 +1,15 @@
 """A GPT as a writer of text that the service can ask."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from regard.checkpoint import LoadedModel
-from regard.decoding import Sampling, Slid, stream
+from regard.decoding import Opening, Sampling, Slid, stream, stream_together
 from regard.errors import ServiceError
 from regard.models import Gpt
 from regard.serving.generating import Wish, Written
 from regard.special import BOS
+from regard.text import Tokenizer
 
 _BROKEN = "\ufffd"  # bytes that are no character yet
 
@@ -51,29 +52,34 @@ class Storyteller:
         """How many tokens a text has."""
         return len(self.loaded.source_tokenizer.encode(text))
 
-    def write(self, wish: Wish) -> Iterator[Written]:
-        """Go on from the prompt; bytes that are no whole character wait for the next."""
-        n_written, waiting = 0, ""
-        for token in self.tokens(wish):
-            yield Written(token.text)
-            n_written, waiting = n_written + 1, token.waiting
-        yield Written(waiting, 0, "length" if n_written >= wish.max_tokens else "stop")
+    def write(
+        self, wishes: Sequence[Wish], is_wanted: Callable[[int], bool] = lambda _: True
+    ) -> Iterator[tuple[int, Written]]:
+        """Go on from every prompt; bytes that are no whole character wait for the next."""
+        spellings = [_Spelling.of(self.loaded.source_tokenizer, wish.prompt) for wish in wishes]
+        openings = [
+            Opening(spelling.begun or [BOS], _sampling(wish), wish.max_tokens)
+            for wish, spelling in zip(wishes, spellings, strict=True)
+        ]
+        device = self.model.output.weight.device
+        for i, token in stream_together(
+            self.model, openings, context=self.context, is_wanted=is_wanted, device=device
+        ):
+            spelling = spellings[i]
+            if token is not None:
+                yield i, Written(spelling.add(token.token))
+            else:
+                is_long = len(spelling.ids) >= wishes[i].max_tokens
+                yield i, Written(spelling.waiting, 0, "length" if is_long else "stop")
 
     def tokens(self, wish: Wish) -> Iterator[Spelled]:
         """The same token by token."""
-        tokenizer = self.loaded.source_tokenizer
-        sampling = None
-        if wish.temperature > 0:
-            sampling = Sampling(wish.temperature, wish.top_k, wish.top_p, wish.seed)
-        begun = tokenizer.encode(wish.prompt)
-        before = len(tokenizer.decode(begun))
+        spelling = _Spelling.of(self.loaded.source_tokenizer, wish.prompt)
         device = self.model.output.weight.device
-        ids: list[int] = []
-        given = 0
         tokens = stream(
             self.model,
-            begun or [BOS],
-            sampling,
+            spelling.begun or [BOS],
+            _sampling(wish),
             most=wish.max_tokens,
             context=self.context,
             device=device,
@@ -81,8 +87,37 @@ class Storyteller:
         for event in tokens:
             if isinstance(event, Slid):
                 continue
-            ids.append(event.token)
-            text = tokenizer.decode([*begun, *ids])[before:]
-            safe = len(text.rstrip(_BROKEN))
-            yield Spelled(event.token, text[given:safe], text[safe:], event.log_probability)
-            given = max(given, safe)
+            text = spelling.add(event.token)
+            yield Spelled(event.token, text, spelling.waiting, event.log_probability)
+
+
+def _sampling(wish: Wish) -> Sampling | None:
+    if wish.temperature <= 0:
+        return None
+    return Sampling(wish.temperature, wish.top_k, wish.top_p, wish.seed)
+
+
+@dataclass
+class _Spelling:
+    """Tokens as they become text."""
+
+    tokenizer: Tokenizer
+    begun: list[int]
+    before: int  # characters of the prompt
+    ids: list[int] = field(default_factory=list)
+    given: int = 0
+    waiting: str = ""  # bytes that are no character without the next token
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, prompt: str) -> "_Spelling":
+        begun = tokenizer.encode(prompt)
+        return cls(tokenizer, begun, len(tokenizer.decode(begun)))
+
+    def add(self, token: int) -> str:
+        """What one more token adds."""
+        self.ids.append(token)
+        text = self.tokenizer.decode([*self.begun, *self.ids])[self.before :]
+        safe = len(text.rstrip(_BROKEN))
+        new, self.waiting = text[self.given : safe], text[safe:]
+        self.given = max(self.given, safe)
+        return new

@@ -76,7 +76,7 @@ def openai_routes(service: Service) -> APIRouter:
             "model": writer.name,
         }
         n_prompt = sum(writer.count(text) for text in _prompts(question))
-        runner = Generating(writer)
+        runner = Generating(writer, service.settings.rows)
         echoed = [wish.prompt if question.echo else "" for wish in wishes]
         if question.stream:
             wants_usage = bool(question.stream_options and question.stream_options.include_usage)

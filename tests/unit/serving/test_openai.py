@@ -1,8 +1,9 @@
 """OpenAI's API, with its own client, and a writer that says what it was asked."""
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -29,17 +30,28 @@ class Parrot:
     context: int = 50
     seconds: float = 0.0
     n_written: int = 0
+    sizes: list[int] = field(default_factory=list)  # of what was written together
 
     def count(self, text: str) -> int:
         return len(text.split())
 
-    def write(self, wish: Wish) -> Iterator[Written]:
-        words = [*wish.prompt.split(), f"seed{wish.seed}", f"t{wish.temperature:g}"]
-        for word in words[: wish.max_tokens]:
+    def write(
+        self, wishes: Sequence[Wish], is_wanted: Callable[[int], bool]
+    ) -> Iterator[tuple[int, Written]]:
+        self.sizes.append(len(wishes))
+        texts = [
+            [*wish.prompt.split(), f"seed{wish.seed}", f"t{wish.temperature:g}"] for wish in wishes
+        ]
+        for step in range(max(map(len, texts)) + 1):
             time.sleep(self.seconds)
-            self.n_written += 1
-            yield Written(f" {word}")
-        yield Written("", 0, "length" if wish.max_tokens < len(words) else "stop")
+            for i, (wish, words) in enumerate(zip(wishes, texts, strict=True)):
+                if not is_wanted(i) or step > (n := min(len(words), wish.max_tokens)):
+                    continue
+                if step < n:
+                    self.n_written += 1
+                    yield i, Written(f" {words[step]}")
+                else:
+                    yield i, Written("", 0, "length" if n < len(words) else "stop")
 
 
 @pytest.fixture(scope="module")
@@ -191,3 +203,21 @@ def test_a_gpt_writes(tmp_path: Path) -> None:
         if isinstance(one, str)
     )
     assert text == expected
+
+
+def test_who_comes_together_is_written_for_together_and_gets_their_own() -> None:
+    slow = Parrot("slow", context=100, seconds=0.02)
+    bodies = [
+        {"model": "slow", "prompt": f"w{i} " * (1 + i % 5), "seed": i, "max_tokens": 9}
+        for i in range(12)
+    ]
+    with living(Catalogue((), (slow,))) as live, ThreadPoolExecutor(12) as clients:
+
+        def ask(body: dict[str, object]) -> str:
+            answer = httpx.post(f"{live.url}/v1/completions", json=body, timeout=30)
+            return str(answer.json()["choices"][0]["text"])
+
+        texts = list(clients.map(ask, bodies))
+    for i, text in enumerate(texts):
+        assert text.split() == [f"w{i}"] * (1 + i % 5) + [f"seed{i}", "t1"]
+    assert max(slow.sizes) > 1
