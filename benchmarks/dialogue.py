@@ -44,7 +44,6 @@ SETTINGS = (
     "training.learning_rate=0.003",
     "training.validate_every=150",
     "training.save_every=150",
-    "training.decodes_at_validation=false",
     "training.patience=4",
 )
 LONGEST = 60  # tokens of an answer
@@ -190,6 +189,7 @@ def main() -> None:
     judging = verbs.add_parser("judge")
     judging.add_argument("folder", type=Path, help="what `split` was given as --out")
     judging.add_argument("--on", choices=["valid", "test"], default="test")
+    judging.add_argument("--most", type=int, help="answers that are judged; all of them")
     judging.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     if given.verb == "split":
@@ -201,7 +201,7 @@ def main() -> None:
     translator = Translator.open(given.folder / "model")
     turns = translator.loaded[0].recipe.data.turns
     learned = pairs_in(given.folder / "train.txt", turns)
-    held_out = pairs_in(given.folder / f"{given.on}.txt", turns)
+    held_out = pairs_in(given.folder / f"{given.on}.txt", turns)[: given.most]
     print(f"{len(learned):,} answers learned from, {len(held_out):,} of {given.on} judged")
     judge_probabilities(translator, learned, held_out)
     judge_answers(translator, learned, held_out)

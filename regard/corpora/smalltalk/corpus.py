@@ -13,6 +13,7 @@ from regard.text.turns import join_turns
 
 VERSION = "1"
 LANGUAGES = {"en": english.TOPICS, "zh": chinese.TOPICS}
+PAIRS = tuple(LANGUAGES)  # a question and its answer are of one language
 
 _MANY = 50  # fillings of a topic: of so many, whole ones are held out
 _SHARE = 12  # one in so many is
@@ -86,7 +87,7 @@ def _drawn(random: Random, topics: tuple[Topic, ...]) -> tuple[Exchange | None, 
     """What is said now, and mostly something that was said before."""
     weights = [topic.weight for topic in topics]
     first, second = random.choices(topics, weights, k=2)
-    if random.random() < 0.2:
+    if random.random() < 0.5:
         return None, _asked(random, second) if random.random() < 0.1 else _said(random, second)
     before = _said(random, first)
     if first.asks and random.random() < 0.5:
@@ -116,10 +117,10 @@ def _asked(random: Random, topic: Topic) -> Exchange:
 def _careless(said: str, random: Random) -> str:
     """As people type: often without the sign at the end, or without capitals."""
     chance = random.random()
-    if chance < 0.5:
+    if chance < 0.6:
         return said
     bare = said.rstrip(_SIGNS)
-    return bare if chance < 0.7 else bare.replace(",", "").lower() if chance < 0.9 else said.lower()
+    return bare if chance < 0.8 else bare.replace(",", "").lower()
 
 
 def _split(before: Exchange | None, now: Exchange, source: str) -> str | None:
