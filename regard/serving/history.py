@@ -135,7 +135,8 @@ def _record(line: bytes) -> dict[str, Any]:
 
 def _validation(record: dict[str, Any]) -> dict[str, Any]:
     """What was measured; the quality's numbers stand beside the others."""
-    quality = record.get("quality") if isinstance(record.get("quality"), dict) else {}
+    told = record.get("quality")
+    quality: dict[str, Any] = told if isinstance(told, dict) else {}
     names = ("seconds", "loss", "perplexity", "bits_per_character")
     return {
         "update": record["update"],

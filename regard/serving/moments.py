@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 
@@ -19,6 +20,8 @@ from regard.translation import Translator
 KEPT = 64  # traces
 _OPEN = 3  # models
 _SEARCH = Search(width=5)
+
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def _written(folder: Path, update: int | None) -> int:
     return 0  # opening it says what there is
 
 
-def _keep(kept: OrderedDict[Hashable, object], key: Hashable, value: object, most: int) -> None:
+def _keep(kept: OrderedDict[Hashable, Kept], key: Hashable, value: Kept, most: int) -> None:
     kept[key] = value
     while len(kept) > most:
         kept.popitem(last=False)

@@ -96,7 +96,8 @@ class CTranslate2Translator(Translator):
             ctranslate2().set_random_seed(search.sampling.seed + (lines[0].number or 0))
         results = self.engine.translate_batch(
             [self._tokens(line) for line in lines],
-            max_batch_size=batch_rows,
+            # Few sentences are divided among the workers, so that none has nothing to do.
+            max_batch_size=max(1, min(batch_rows, -(-len(lines) // self.engine.num_translators))),
             max_input_length=0,
             max_decoding_length=min(max(limits), N_PLACES - 2),
             suppress_sequences=[[self.target_tokenizer.token(id_)] for id_ in (PAD, BOS)],
