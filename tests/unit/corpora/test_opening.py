@@ -76,7 +76,7 @@ def test_a_name_says_corpus_pair_split_and_size(text: str, extract: Extract) -> 
         ("date", "there is no corpus 'date'; did you mean dates?"),
         (
             "poems:en-fr",
-            "there is no corpus 'poems'; choose phrasebook, dates, copy, reverse, sort, counting.",
+            f"there is no corpus 'poems'; choose {', '.join(CORPORA)}, counting.",
         ),
         (
             "counting",
