@@ -37,6 +37,14 @@ test("whatever is written can be read again", () => {
     otherModel: "m & n",
     otherText: "另一个 = 句子",
     otherTarget: "",
+    story: "gaps-zh" as const,
+    writer: "w",
+    prompt: " once\nupon",
+    temperature: 0.7,
+    topK: 9,
+    topP: 0.85,
+    most: 30,
+    found: 7,
   };
   assert.deepEqual(parse(format(address, "en"), "en"), address);
 });

@@ -1,0 +1,142 @@
+"""Generate: recorded stories and gaps, and those of a service."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Page, expect
+from safetensors import safe_open
+
+from regard.checkpoint import save
+from regard.models import build
+from regard.recipes import Recipe, TrainingSection
+from regard.recipes.alone import BertSection, GptSection
+from regard.serving.application import PAGE
+from regard.text import Words
+
+TEXT = ["the", "cat", "sees", "a", "dog", "and", "the", "mouse", "."]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, serving) -> Iterator[str]:
+    """A GPT and a BERT with random weights, and the page in front of them."""
+    words = Words(TEXT)
+    sizes = {"d_model": 12, "n_heads": 3, "d_feedforward": 20, "n_layers": 2, "dropout": 0.0}
+    places = []
+    for name, section, task in (
+        ("story", GptSection(**sizes, context=32), "language"),
+        ("gaps", BertSection(**sizes, context=32), "masked"),
+    ):
+        torch.manual_seed(1)
+        model = build(section, len(words), len(words))
+        places.append(tmp_path_factory.mktemp("models") / name)
+        recipe = Recipe(model=section, training=TrainingSection(task=task))
+        save(places[-1], model, recipe, words, words)
+    with serving(*map(str, places)) as address:
+        yield address
+
+
+def recorded_story(name: str) -> tuple[dict, dict[str, np.ndarray]]:
+    with safe_open(PAGE / f"canned.{name}.trace", framework="numpy") as opened:
+        arrays = {key: opened.get_tensor(key).astype(float) for key in opened.keys()}  # noqa: SIM118
+        return json.loads(opened.metadata()["regard.trace"]), arrays
+
+
+def words_of(page: Page) -> list[str]:
+    return page.locator(".story .word").all_text_contents()
+
+
+def test_a_recorded_story_shows_what_a_word_looked_at(alone, visit) -> None:
+    head, arrays = recorded_story("story-en")
+    page = visit(f"{alone}#/generate?words=0&layer=1&head=2")
+    expect(page.locator(".story .word")).to_have_count(len(head["target"]["tokens"]) + 1)
+    page.locator(".story .word", has_text=re.compile("^dangerous$")).first.hover()
+    at = next(i for i, one in enumerate(head["target"]["tokens"]) if one["text"] == "▁dangerous")
+    row = arrays["decoder.1"][2, at]
+    said = page.locator(".looked svg text").all_text_contents()
+    shares = [float(text) for text in said if re.fullmatch(r"\d\.\d{3}", text)]
+    np.testing.assert_allclose(shares, np.sort(row)[::-1][:8], atol=6e-4)
+    share = np.exp(head["steps"][at]["log_probability"])
+    expect(page.locator(".told")).to_contain_text(f"P = {round(100 * share)} %")
+    best = head["steps"][at]["alternatives"][0]["text"].replace("▁", "")
+    expect(page.locator(".odds svg text").first).to_have_text(best)
+
+
+def test_arrow_keys_walk_through_the_story_and_the_address_says_where(alone, visit) -> None:
+    page = visit(f"{alone}#/generate?row=5")
+    expect(page.locator(".story .pointed")).to_have_text("the")
+    page.focus(".story")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".story .pointed")).to_have_text("street")
+    assert "row=6" in page.url
+    page.keyboard.press("Home")
+    expect(page.locator(".story .pointed")).to_have_text("The")
+    expect(page.locator(".told")).to_have_text("“The” looked at –")
+
+
+def test_a_recorded_text_with_gaps_in_chinese(alone, visit) -> None:
+    head, arrays = recorded_story("gaps-zh")
+    page = visit(f"{alone}#/generate?story=gaps-zh", locale="zh-CN")
+    expect(page.locator(".story .gap")).to_have_count(2)
+    bars = page.locator(".fits figure").first.locator("svg text").all_text_contents()
+    best = [one["text"].replace("▁", "") for one in head["steps"][0]["alternatives"]]
+    assert [text for text in bars if "%" not in text] == best
+    expect(page.locator(".looked h2")).to_have_text("“[MASK]”看向哪里")
+    place = max(i for i, one in enumerate(head["source"]["tokens"]) if one["text"] == "[MASK]")
+    strongest = arrays["encoder.1"].mean(0)[place].max()
+    expect(page.locator(".looked svg text").nth(1)).to_have_text(f"{strongest:.3f}")
+
+
+def test_a_story_is_written_as_it_comes_and_then_looked_at(served, visit) -> None:
+    page = visit(f"{served}#/generate")
+    page.get_by_label("How the story begins").fill("the cat")
+    page.get_by_label("tokens").fill("10")
+    page.get_by_label("temperature").fill("0.5")
+    page.get_by_role("button", name="Write").click()
+    expect(page.locator(".telling-card .numbers")).to_contain_text("by story")
+    body = {"prompt": "the cat", "max_tokens": 10, "temperature": 0.5}
+    answer = httpx.post(f"{served}api/v1/generate", json=body, timeout=30)
+    tokens = [one for line in answer.text.splitlines() if "id" in (one := json.loads(line))]
+    text = "the cat" + "".join(one["text"] for one in tokens)
+    assert page.locator(".story").inner_text().split() == text.split()
+    total = sum(one["log_probability"] for one in tokens)
+    expect(page.locator(".telling-card .numbers")).to_contain_text(f"{total:.2f}".replace("-", "−"))
+    assert "prompt=the+cat&temperature=0.5&most=10" in page.url
+    first = words_of(page)
+    page.get_by_role("button", name="Another draw").click()
+    expect(page.locator(".telling-card .numbers")).not_to_contain_text(
+        f"{total:.2f}".replace("-", "−")
+    )
+    assert words_of(page)[:2] == first[:2]
+    assert "seed=2" in page.url
+    with page.expect_download() as download:
+        page.locator(".telling-card .save").get_by_role("button", name="JSON").click()
+    saved = Path(download.value.path())
+    again = visit(served)
+    again.set_input_files("input[type=file]", saved)
+    expect(again.locator("nav [aria-current]")).to_have_text("Generate")
+    assert words_of(again) == words_of(page)
+
+
+def test_gaps_are_filled_by_a_service(served, visit) -> None:
+    text = "the [MASK] sees a [MASK] ."
+    page = visit(f"{served}#/generate?writer=gaps&found=3")
+    box = page.get_by_label("A text with gaps")
+    box.fill(text)
+    box.press("Enter")
+    expect(page.locator(".fits figure")).to_have_count(2)
+    told = httpx.post(f"{served}api/v1/fill", json={"text": text, "k": 3}, timeout=30).json()
+    for place, gap in enumerate(told["gaps"]):
+        said = page.locator(".fits figure").nth(place).locator("svg text").all_text_contents()
+        assert said[::2] == [one["word"] for one in gap]
+        assert said[1::2] == [f"{round(100 * one['probability'])} %" for one in gap]
+
+
+def test_a_refusal_is_shown(served, visit) -> None:
+    page = visit(f"{served}#/generate?prompt={'the+' * 40}", is_refused=True)
+    expect(page.get_by_role("alert")).to_contain_text("the prompt has 40 tokens")
