@@ -3,10 +3,12 @@
     $ python benchmarks/dialogue.py split --data DIR --language en --out runs/dialogue-en
     $ regard train dialogue --dialogue runs/dialogue-en/train.txt ... (what `split` prints)
     $ python benchmarks/dialogue.py judge runs/dialogue-en
+    $ python benchmarks/dialogue.py smalltalk runs/dialogue
 
 DIR holds XDailyDialog's files: turns with ``__eou__`` after each. `split` puts the conversations of
 one language together, drops those that are there twice, and deals them out by conversation, from
-one seed: 80 % to learn from, 10 % to validate on, 10 % to test. `judge` looks at the last.
+one seed: 80 % to learn from, 10 % to validate on, 10 % to test. `judge` looks at the last. `smalltalk`
+asks a model of `regard train dialogue` what the embedded corpus holds out, by topic.
 
 Perplexity counts the end of an answer as one more word (or piece). A word is what
 ``regard.text.words`` says: a Chinese character is one. Beside the model stand pieces by their
@@ -19,12 +21,14 @@ import argparse
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from random import Random
 
 import torch
 from machine import facts, print_facts, print_table
 
+from regard.corpora import SEED, open_corpus
 from regard.data import Pair, parse_spec, read_pairs
 from regard.data.conversations import read_conversations
 from regard.decoding import Limits, Sampling, Search
@@ -178,6 +182,24 @@ def judge_answers(translator: Translator, learned: list[Pair], test: list[Pair])
         print(f"{pair.source}\n    model:  {best.text}\n    people: {pair.target}")
 
 
+def judge_smalltalk(translator: Translator) -> None:
+    """The share of answers that are right to the letter, sums apart."""
+    rows = []
+    for part, n in (("test", 400), ("combinations", 200)):
+        examples = list(islice(open_corpus("smalltalk").examples(part, SEED), n))
+        found = translator.translate([one.source for one in examples], SEARCHES["greedy"])
+        right: dict[str, list[bool]] = {"sums": [], "asked back": [], "other answers": []}
+        for one, best in zip(examples, found, strict=True):
+            is_sum = {"plus", "minus"} & set(one.tags) and "said" in one.tags
+            kind = "sums" if is_sum else "asked back" if "recall" in one.tags else "other answers"
+            right[kind].append(best[0].text == one.target)
+        whole = [value for values in right.values() for value in values]
+        for name, values in {"all": whole, **right}.items():
+            share = f"{100 * sum(values) / len(values):.1f} %"
+            rows.append([part, name, f"{sum(values)} of {len(values)}", share])
+    print_table(["smalltalk", "answers", "right", "share"], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     verbs = parser.add_subparsers(dest="verb", required=True)
@@ -191,6 +213,9 @@ def main() -> None:
     judging.add_argument("--on", choices=["valid", "test"], default="test")
     judging.add_argument("--most", type=int, help="answers that are judged; all of them")
     judging.add_argument("--threads", type=int, default=1)
+    talking = verbs.add_parser("smalltalk")
+    talking.add_argument("folder", type=Path, help="a model folder")
+    talking.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     if given.verb == "split":
         deal_out(given.data, given.language, given.out, given.seed)
@@ -198,6 +223,9 @@ def main() -> None:
     keep_heap()
     torch.set_num_threads(given.threads)
     print_facts(facts())
+    if given.verb == "smalltalk":
+        judge_smalltalk(Translator.open(given.folder))
+        return
     translator = Translator.open(given.folder / "model")
     turns = translator.loaded[0].recipe.data.turns
     learned = pairs_in(given.folder / "train.txt", turns)

@@ -61,7 +61,7 @@ def evaluate(
     system = _system(model, outputs)
     needs_sources = system == model or (against is not None and against.is_dir())
     if dialogue is not None:
-        if not (source is target is corpus is None):
+        if source is not None or target is not None or corpus is not None:
             raise UsageError("--dialogue stands in place of --source, --target and --corpus")
         sources, references = _answered(dialogue, turns)
     else:

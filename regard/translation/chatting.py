@@ -28,6 +28,7 @@ class Answer:
     source: str
     n_left_out: int = 0  # tokens of a turn that is too long by itself
 
+
 @dataclass
 class Chat:
     """One conversation, which goes on as long as one likes.
