@@ -88,7 +88,7 @@ def _list() -> None:
     console.print(
         "\n`regard data NAME --show 10` prints some pairs, `--out DIR` writes files; "
         "`regard train RECIPE --corpus NAME` needs no files.",
-        soft_wrap=True,
+        soft_wrap=not console.is_terminal,
     )
 
 

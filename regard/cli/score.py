@@ -39,7 +39,7 @@ def score(
         if scored.n_left_out:
             typer.echo(
                 f"regard: line {number} is too long: {scored.n_left_out:,} tokens were left out "
-                "(--max-tokens allows more)",
+                f"({searching.why_left_out(translator)})",
                 err=True,
             )
         typer.echo(_line(number, scored, is_json=as_json, with_tokens=tokens))

@@ -100,3 +100,10 @@ def write_utf8() -> None:
     """Let a pipe carry UTF-8 wherever we are: what was read as UTF-8 is written so."""
     if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+
+
+def why_left_out(translator: "Translator") -> str:
+    """What ends a source that is too long, and what to do about it."""
+    if translator.limit < translator.max_tokens:
+        return f"the model learned {translator.limit:,} places: a larger model.max_length has more"
+    return "--max-tokens allows more"

@@ -244,7 +244,7 @@ def broken(folder: Path, toy: Any) -> dict[str, list[str]]:
         ("below a file", "{tmp}/file/run cannot be made: Not a directory; choose another --out"),
         ("not a run", "{tmp}/other exists and holds no training run: choose another --out"),
         ("vocabulary", "A vocabulary of 9000 is more than these 600 sentences can carry: the "),
-        ("two tables", "model.tie = 'three-way' shares one table between source and target, "),
+        ("two tables", "model.tie = three-way shares one table between source and target, and "),
         ("device", "--device tpu is not known: choose auto, cpu, cuda or mps"),
         ("shard", "training.shard = true spreads a model over several processes: start them with"),
     ],

@@ -36,7 +36,7 @@ def print_comparison(compared: Comparison, *, is_json: bool) -> None:
         return
     width = None if Console().is_terminal else 1000
     console = Console(highlight=False, markup=False, emoji=False, width=width)
-    tables = (_qualities(compared), _lengths(compared))
+    tables = (_qualities(compared), _lengths(compared), _efforts(compared))
     for table in tables:
         with console.capture() as captured:
             console.print(table)
@@ -44,32 +44,46 @@ def print_comparison(compared: Comparison, *, is_json: bool) -> None:
             typer.echo(line.rstrip())
         typer.echo("")
     for note in _notes(compared):
-        console.print(Text(note), soft_wrap=True)
+        console.print(Text(note), soft_wrap=not console.is_terminal)
 
 
 def _qualities(compared: Comparison) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    table.add_column("model", no_wrap=True)
-    table.add_column("kind", no_wrap=True)
-    for head in ("parameters", "tokens seen", "BLEU", "chrF", "exact", "to the best", "p"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("trained tokens/s", justify="right", no_wrap=True)
-    table.add_column("translated sentences/s", justify="right", no_wrap=True)
+    table = _table("model", "BLEU", "chrF", "exact", "to the best", "p")
     for one in compared.contestants:
-        trained, against = one.trained, one.against_best
+        against = one.against_best
         table.add_row(
             one.name,
-            one.kind,
-            f"{one.n_parameters:,}",
-            _count(trained.tokens),
             f"{one.bleu:.2f}",
             f"{one.chrf:.2f}",
             f"{100 * one.exact:.1f} %",
             "best" if against is None else f"{against.score - against.baseline:+.2f}",
             "" if against is None else f"{against.p:.3f}",
-            _count(trained.tokens_a_second),
+        )
+    return table
+
+
+def _efforts(compared: Comparison) -> Table:
+    """What each is and took; apart from how good it is, so that both fit a narrow terminal."""
+    heads = ("kind", "parameters", "tokens seen", "tokens/s", "sentences/s")
+    table = _table("model", *heads)
+    for one in compared.contestants:
+        table.add_row(
+            one.name,
+            one.kind,
+            f"{one.n_parameters:,}",
+            _count(one.trained.tokens),
+            _count(one.trained.tokens_a_second),
             f"{one.sentences_a_second:.1f}",
         )
+    return table
+
+
+def _table(first: str, *others: str) -> Table:
+    """Numbers keep their columns; where the terminal is too narrow, names go on in a new line."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(first, overflow="fold")
+    for head in others:
+        table.add_column(head, justify="left" if head == "kind" else "right", no_wrap=True)
     return table
 
 
@@ -78,11 +92,8 @@ def _count(number: float | None) -> str:
 
 
 def _lengths(compared: Comparison) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    table.add_column("BLEU by words of the source", no_wrap=True)
-    for part in compared.contestants[0].by_length:
-        table.add_column(words(part.shortest, part.longest), justify="right", no_wrap=True)
-    table.add_column("longest to shortest", justify="right", no_wrap=True)
+    ranges = (words(part.shortest, part.longest) for part in compared.contestants[0].by_length)
+    table = _table("BLEU by words of the source", *ranges, "longest to shortest")
     for one in compared.contestants:
         scores = [part.score for part in one.by_length]
         table.add_row(one.name, *(f"{score:.2f}" for score in scores), _fall(one))

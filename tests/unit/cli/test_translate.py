@@ -5,9 +5,12 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
+
+from regard.cli.searching import why_left_out
 
 # `regard.cli.main` is also the function that its package exports.
 command_line = importlib.import_module("regard.cli.main")
@@ -310,3 +313,14 @@ class TestOptions:
             f"regard: --out {tmp_path / 'given'} is also read: write to another file\n"
         )
         assert (tmp_path / "given").read_text() == "the dog\n"
+
+
+@pytest.mark.parametrize(
+    ("limit", "sentence"),
+    [
+        (512, "--max-tokens allows more"),
+        (99, "the model learned 99 places: a larger model.max_length has more"),
+    ],
+)
+def test_why_a_source_was_cut(limit: int, sentence: str) -> None:
+    assert why_left_out(SimpleNamespace(limit=limit, max_tokens=512)) == sentence  # type: ignore[arg-type]

@@ -140,6 +140,7 @@ def test_too_small_a_vocabulary_names_the_smallest():
         f"bytes it needs {smallest}. Set text.size = {smallest} or more."
     )
     assert len(SentencePieceText.train(TEXT, smallest)) == smallest
+    assert len(SentencePieceText.train(TEXT, 270, is_upper_limit=True)) == smallest
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.data import MemoryCorpus, Subset
-from regard.errors import DataError, RecipeError
+from regard.errors import DataError
 from regard.models import Sizes, Transformer
 from regard.recipes import Recipe, read_recipe
 from regard.recipes.derive import undecided
@@ -142,15 +142,11 @@ def test_separate_vocabularies(tmp_path: Path) -> None:
     assert (len(prepared.source_tokenizer), len(prepared.target_tokenizer)) == (7, 6)
 
 
-def test_one_table_for_two_vocabularies_is_refused(tmp_path: Path) -> None:
-    """Also where they happen to be of one size."""
-    train = write(tmp_path / "train.tsv", [("a b", "x y")])
-    with pytest.raises(RecipeError) as refusal:
-        prepare_run(ask(train, None, "text.is_joint=false"), tmp_path / "run")
-    assert str(refusal.value) == (
-        "model.tie = 'three-way' shares one table between source and target, which have "
-        "vocabularies of their own: set text.is_joint = true, or model.tie = 'two-way'"
-    )
+def test_sentences_the_model_has_no_places_for_are_not_learned_from(tmp_path: Path) -> None:
+    train = write(tmp_path / "train.tsv", [("a b c", "x y"), ("a b c d", "x"), ("a", "x y z x")])
+    changes = ["model.positions=learned", "model.max_length=4"]
+    prepared = prepare_run(ask(train, None, *changes), tmp_path / "run")
+    assert len(prepared.corpus) == 1
 
 
 def test_what_was_left_open_is_decided(tmp_path: Path) -> None:

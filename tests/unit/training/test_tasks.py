@@ -73,9 +73,16 @@ def test_a_draw_is_worth_what_it_brings_beyond_what_was_expected() -> None:
     )
     assert predicted.log_choice is not None
     assert predicted.baseline is not None
-    beyond = reward - predicted.baseline
-    expected = -reward.sum() + 0.5 * beyond.square().sum() - (beyond * predicted.log_choice).sum()
-    torch.testing.assert_close(loss, expected)
+    torch.testing.assert_close(loss, -reward.sum())  # what is shown: the words alone
+    beyond = reward.detach() - predicted.baseline
+    expected = -reward.sum() + 0.5 * beyond.square().sum()
+    expected = expected - (beyond.detach() * predicted.log_choice).sum()
+    places = list(model.parameters())
+    for found, wanted in zip(
+        *(torch.autograd.grad(one, places, allow_unused=True) for one in (loss, expected)),
+        strict=True,
+    ):
+        torch.testing.assert_close(found, wanted)
 
 
 def test_a_good_draw_becomes_more_probable() -> None:
