@@ -7,8 +7,8 @@
 
 DIR holds XDailyDialog's files: turns with ``__eou__`` after each. `split` puts the conversations of
 one language together, drops those that are there twice, and deals them out by conversation, from
-one seed: 80 % to learn from, 10 % to validate on, 10 % to test. `judge` looks at the last. `smalltalk`
-asks a model of `regard train dialogue` what the embedded corpus holds out, by topic.
+one seed: 80 % to learn from, 10 % to validate on, 10 % to test. `judge` looks at the last.
+`smalltalk` asks a model of `regard train dialogue` what the embedded corpus holds out, by topic.
 
 Perplexity counts the end of an answer as one more word (or piece). A word is what
 ``regard.text.words`` says: a Chinese character is one. Beside the model stand pieces by their
