@@ -7,9 +7,9 @@ The treebank is Universal Dependencies' English EWT: en_ewt-ud-train.conllu.gz, 
 -test.conllu. A bert-tiny is pre-trained on plain text (a file, or an embedded one) and on the
 sentences of the training part, without their tags, unless --init names a model. Then taggers learn
 from the first 500, 2,000 and all sentences, once from nothing and once from that model, with the
-same recipe, the same seed and the same limit of updates. The best on the development part is kept
-and measured once on the test part. As a floor: each word's most frequent tag, and for words never
-seen the most frequent of all.
+same recipe and the same seed, each as long as the recipe says. The best on the development part is
+kept and measured once on the test part. As a floor: each word's most frequent tag, and for words
+never seen the most frequent of all.
 
 All runs are counted in updates, so a loaded machine changes the time and not the result.
 """
@@ -81,15 +81,16 @@ def main() -> None:
     parser.add_argument("--init", type=Path, help="a model to begin from, in place of --text")
     parser.add_argument("--out", type=Path, required=True, help="the same again continues")
     parser.add_argument("--sizes", type=int, nargs="+", default=[500, 2000, 0], help="0 is all")
-    parser.add_argument("--updates", type=int, default=1000, help="of a tagger, at most")
+    parser.add_argument("--updates", type=int, nargs=2, metavar=("NOTHING", "INIT"), default=None)
+    parser.add_argument("--most", type=int, help="sentences of the development and test part")
     parser.add_argument("--pretraining", type=int, default=3000, help="updates of it")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     print_facts(facts())
-    learned, test = read(given.data / TRAIN), read(given.data / TEST)
-    valid = write(given.out / "dev.tsv", read(given.data / DEV))
+    learned, test = read(given.data / TRAIN), read(given.data / TEST)[: given.most]
+    valid = write(given.out / "dev.tsv", read(given.data / DEV)[: given.most])
     init = given.init
     if init is None:
         plain = given.out / "train.txt"
@@ -108,7 +109,8 @@ def main() -> None:
         for name, start in (("from nothing", None), ("pre-trained", init)):
             out = given.out / f"tag-{len(part)}-{'init' if start else 'nothing'}"
             changes = [f"data.train=['{path}']", f"data.valid=['{valid}']"]
-            changes += [f"training.updates={given.updates}", *given.changes]
+            changes += [f"training.updates={given.updates[bool(start)]}"] if given.updates else []
+            changes += given.changes
             changes += [f"training.init='{start}'"] if start else []
             seconds = run(read_recipe("bert-tag", changes), out, given.threads)
             judge = WordJudge.open(out)

@@ -82,7 +82,8 @@ def gather(loaded: "LoadedModel", metrics: list[dict[str, Any]]) -> dict[str, An
 def _validation(record: dict[str, Any]) -> dict[str, Any]:
     quality = record.get("quality") or {}
     kept = {"update": record["update"], "loss": record["loss"]}
-    return kept | {key: quality[key] for key in ("bleu", "chrf") if key in quality}
+    keys = ("bleu", "chrf", "accuracy", "macro_f1", "span_f1")
+    return kept | {key: quality[key] for key in keys if quality.get(key) is not None}
 
 
 def sparkline(values: list[float], width: int = _WIDTH) -> str:
@@ -135,6 +136,7 @@ def _what(facts: dict[str, Any]) -> list[tuple[str, str]]:
             ", ".join([model["kind"], facts["shape"], *details, f"tie {model['tie']}"]),
         ),
         ("vocabulary", tokens),
+        *([("labels", ", ".join(model["labels"]))] if model.get("labels") else []),
         ("trained on", ", ".join(facts["data"]["train"]) or "not said"),
     ]
 
@@ -155,9 +157,12 @@ def _how_it_went(training: dict[str, Any]) -> list[tuple[str, str]]:
             for key, name in (("bleu", "BLEU"), ("chrf", "chrF"))
             if key in quality
         )
-        rows.append(
-            ("best", f"update {best['update']:,}: perplexity {best['perplexity']:.2f}{scores}")
-        )
+        found = f"perplexity {best['perplexity']:.2f}{scores}"
+        if "accuracy" in quality:
+            found = f"accuracy {quality['accuracy']:.2%}, macro F1 {100 * quality['macro_f1']:.1f}"
+            if quality["span_f1"] is not None:
+                found += f", span F1 {100 * quality['span_f1']:.1f}"
+        rows.append(("best", f"update {best['update']:,}: {found}"))
     losses = [loss for _, loss in training["losses"] if loss is not None]
     rows += _curve("loss", losses, 3)
     for key, name, digits in (("loss", "valid loss", 3), ("bleu", "valid BLEU", 1)):

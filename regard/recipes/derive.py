@@ -136,11 +136,13 @@ def _updates(training: TrainingSection, model: Network, facts: Facts) -> int:
     """
     epochs = 100 * (400_000 / facts.n_target_tokens) ** 0.28
     epochs = min(200.0, max(10.0, epochs))
+    least = 500
     if training.task in _OF_LABELS:
         epochs = _EPOCHS_OF_LABELS if training.init is None else _EPOCHS_OF_FINE_TUNING
+        least = 100
     updates = epochs * facts.n_target_tokens / _tokens_an_update(training, facts)
     warmup = 0 if training.warmup == AUTO else training.warmup
-    return max(500, 3 * warmup, _rounded(updates))
+    return max(least, 3 * warmup, _rounded(updates))
 
 
 def _warmup(training: TrainingSection, model: Network, facts: Facts) -> int:
