@@ -6,8 +6,8 @@
 Both are GPT-2's layout with the sizes nanoGPT publishes for Shakespeare on a laptop's processor: 4
 layers, 4 heads, 128 wide, feed-forward 512, context 64, batches of 12 windows, no dropout, float32.
 ``plain`` is written the way nanoGPT is: a module a block, torch's own attention, layer norm, GELU,
-cross-entropy and AdamW, its published schedule. ``regard`` is the recipe gpt-tiny, by the task and
-the updater that `regard train` runs.
+cross-entropy and fused AdamW, its published schedule. ``regard`` is the recipe gpt-tiny, by the
+task and the updater that `regard train` runs.
 
 Each has a process of its own, as it would in use: what Regard tells malloc (``keep_heap``) helps
 Regard alone; with --keep-heap both are given it. Both read as many tokens, and turns of a few
@@ -60,7 +60,7 @@ def plain(n_tokens: int, ids: Tensor, n_updates: int) -> Contestant:
     decayed = [p for p in model.parameters() if p.dim() > 1]
     others = [p for p in model.parameters() if p.dim() < 2]
     groups = [{"params": decayed, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}]
-    optimiser = torch.optim.AdamW(groups, lr=1e-3, betas=(0.9, 0.99))
+    optimiser = torch.optim.AdamW(groups, lr=1e-3, betas=(0.9, 0.99), fused=True)
 
     def step(update: int) -> None:
         way = min(1.0, max(0.0, (update - 100) / max(1, n_updates - 100)))
