@@ -130,6 +130,11 @@ class Finder:
 
     def words_alone(self, logits: Float[Tensor, "N V"]) -> Float[Tensor, "N V"]:
         """The same, but what is no word is impossible: a gap is filled with a word."""
+        if len(logits) and not self._section.has_head:
+            raise UsageError(
+                f"{self.loaded.path} was made to compare sentences and has no head that finds "
+                "words: `regard embed` and `regard look` read with it"
+            )
         only = logits.double().clone()
         only[:, : len(NAMES)] = only[:, self.model.mask] = -torch.inf
         return only

@@ -121,8 +121,9 @@ class TextEncoder(Model):
 class Bert(TextEncoder):
     """The vectors of words that were taken out tell which they were; ``mask`` is none of them.
 
-    Without a head (``head = None``) its vectors are all it gives. ``has_pooler`` keeps the layer
-    that BERT puts over the first token to speak for the whole text.
+    Without a head (``head = None``) logits say how like a vector is to each word's own, which no
+    model of that kind was taught. ``has_pooler`` keeps the layer that BERT puts over the first
+    token to speak for the whole text.
     """
 
     def __init__(
@@ -152,12 +153,9 @@ class Bert(TextEncoder):
         return Predicted(self.head(self.words(ids, types)[chosen[ids != self.padding]]))
 
     def head(self, hidden: Float[Tensor, "*B D"]) -> Float[Tensor, "*B D"]:
-        """``norm(gelu(W h + b))``: from what a word means to which word it is."""
+        """``norm(gelu(W h + b))``: from what a word means to which word it is; or h as it is."""
         if self.activation is None:
-            raise UsageError(
-                "this model was made to compare texts and has no head to find words with: "
-                "`regard embed` reads with it"
-            )
+            return hidden
         result: Tensor = self.transform_norm(self.activation(self.transform(hidden)))
         return result
 

@@ -1,0 +1,225 @@
+"""BERT of the library transformers: the same ids, logits and vectors, both ways."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from regard.checkpoint import LoadedModel, load, save
+from regard.checkpoint.foreign import export_model, import_model
+from regard.language import Finder
+from regard.models import Bert, build
+from regard.recipes import Recipe, TrainingSection
+from regard.recipes.alone import BertSection
+from regard.special import BOS, EOS
+from regard.text import Characters, Elsewhere, SentencePieceText, Tokenizer, Words
+
+transformers = pytest.importorskip("transformers")
+
+SPECIAL = ["[PAD]", "[unused0]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+VOCABULARY = [
+    *SPECIAL,
+    *LETTERS,
+    *".,'你好😀",
+    "the",
+    "animal",
+    "street",
+    *(f"##{c}" for c in LETTERS),
+]
+SENTENCES = [
+    "The animal didn't cross the street.",
+    "Élan naïve café 你好世界 😀",
+    " odd\u3000white\t space ",
+]
+TOLERANCE = {"atol": 1e-4, "rtol": 1e-4}
+CHOICES: list[dict[str, Any]] = [
+    {"kind": "BertForMaskedLM"},
+    {"kind": "BertForMaskedLM", "tie_word_embeddings": False, "hidden_act": "gelu_new"},
+    {"kind": "BertForPreTraining", "hidden_act": "relu", "type_vocab_size": 3},
+    {"kind": "BertModel", "layer_norm_eps": 1e-3},
+]
+
+
+def noisy(model: Any) -> Any:
+    """Norms and biases begin as ones and zeros, which hide mistakes."""
+    for parameter in model.parameters():
+        if parameter.dim() == 1:
+            parameter.data += 0.2 * torch.randn_like(parameter)
+    return model
+
+
+def random_bert(folder: Path, kind: str, **choices: Any) -> tuple[Any, Any]:
+    folder.mkdir()
+    (folder / "words").write_text("".join(f"{token}\n" for token in VOCABULARY))
+    tokenizer = transformers.BertTokenizer(str(folder / "words"))
+    config = transformers.BertConfig(
+        vocab_size=len(VOCABULARY),
+        hidden_size=24,
+        num_hidden_layers=2,
+        num_attention_heads=3,
+        intermediate_size=40,
+        max_position_embeddings=64,
+        initializer_range=0.3,
+        **choices,
+    )
+    torch.manual_seed(5)
+    model = noisy(getattr(transformers, kind)(config).eval())
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return model, tokenizer
+
+
+Both = tuple[Any, Any, LoadedModel]
+
+
+@pytest.fixture(scope="module", params=CHOICES, ids=lambda one: "-".join(map(str, one.values())))
+def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
+    folder = tmp_path_factory.mktemp("bert")
+    model, tokenizer = random_bert(folder / "theirs", **request.param)
+    return model, tokenizer, import_model(folder / "theirs", folder / "ours")
+
+
+def ours_of(loaded: LoadedModel, text: str) -> torch.Tensor:
+    return torch.tensor([[BOS, *loaded.source_tokenizer.encode(text), EOS]])
+
+
+def rows_of(loaded: LoadedModel) -> list[int]:
+    assert isinstance(loaded.source_tokenizer, Elsewhere)
+    return [row for row in loaded.source_tokenizer.rows if row is not None]
+
+
+def test_ids_logits_and_vectors_are_theirs(pair: Both) -> None:
+    theirs, tokenizer, loaded = pair
+    model, rows = loaded.model, rows_of(loaded)
+    assert isinstance(model, Bert)
+    for text in SENTENCES:
+        given, ids = tokenizer(text, return_tensors="pt"), ours_of(loaded, text)
+        assert [rows[one] for one in ids[0].tolist()] == given["input_ids"][0].tolist()
+        types = torch.arange(ids.shape[1])[None] % theirs.config.type_vocab_size
+        with torch.no_grad():
+            said = theirs(input_ids=given["input_ids"], token_type_ids=types)
+            if loaded.recipe.model.model_dump()["has_head"]:
+                torch.testing.assert_close(model(ids, types), said[0][..., rows], **TOLERANCE)
+            else:
+                torch.testing.assert_close(model.hidden(ids, types), said[0], **TOLERANCE)
+                torch.testing.assert_close(model.pooled(ids, types), said[1], **TOLERANCE)
+
+
+def test_what_goes_back_is_what_came(pair: Both, tmp_path: Path) -> None:
+    theirs, tokenizer, loaded = pair
+    back = export_model(loaded, "huggingface", tmp_path / "back")
+    has_head = loaded.recipe.model.model_dump()["has_head"]
+    auto = transformers.AutoModelForMaskedLM if has_head else transformers.AutoModel
+    again, tokens = (
+        auto.from_pretrained(back).eval(),
+        transformers.AutoTokenizer.from_pretrained(back),
+    )
+    for text in SENTENCES:
+        given, new = tokenizer(text, return_tensors="pt"), tokens(text, return_tensors="pt")
+        assert given["input_ids"].tolist() == new["input_ids"].tolist()
+        with torch.no_grad():
+            torch.testing.assert_close(again(**new)[0], theirs(**given)[0], **TOLERANCE)
+
+
+def test_a_gap_is_filled_with_the_word_that_they_find(tmp_path: Path) -> None:
+    theirs, tokenizer = random_bert(tmp_path / "theirs", "BertForMaskedLM")
+    finder = Finder(loaded := import_model(tmp_path / "theirs", tmp_path / "ours"), loaded.model)
+    given = tokenizer("the [MASK] street.", return_tensors="pt")
+    with torch.no_grad():
+        logits = theirs(**given).logits[0, 2]
+    logits[[0, 2, 3, 4, 5]] = -torch.inf
+    best = VOCABULARY[int(logits.argmax())]
+    ((found, *_),) = finder.fill("the [MASK] street.")
+    assert found.word == best.removeprefix("##")
+
+
+TEXT = ["the cat sat on the mat", "a dog ran over the old street", "the animal was too tired"] * 2
+TOKENIZERS: dict[str, Any] = {
+    "sentencepiece": lambda: SentencePieceText.train(TEXT, 300, is_upper_limit=True),
+    "characters": lambda: Characters.train(TEXT),
+    "words": lambda: Words.train(TEXT),
+}
+
+
+def own(folder: Path, tokenizer: Tokenizer, **choices: Any) -> LoadedModel:
+    torch.manual_seed(4)
+    section = BertSection(
+        d_model=24, n_heads=3, d_feedforward=40, n_layers=2, context=48, **choices
+    )
+    model = noisy(build(section, len(tokenizer), len(tokenizer)))
+    recipe = Recipe(model=section, training=TrainingSection(task="masked"))
+    return load(save(folder, model, recipe, tokenizer, tokenizer))
+
+
+@pytest.mark.parametrize(
+    ("kind", "choices"),
+    [
+        ("sentencepiece", {"n_types": 2}),
+        ("characters", {"positions": "sinusoidal"}),
+        ("words", {"positions": "none", "tie": "none", "norm_epsilon": 1e-3}),
+    ],
+)
+def test_our_own_opens_there(tmp_path: Path, kind: str, choices: dict[str, Any]) -> None:
+    tokenizer = TOKENIZERS[kind]()
+    loaded = own(tmp_path / "ours", tokenizer, **choices)
+    out = export_model(loaded, "huggingface", tmp_path / "theirs")
+    theirs = transformers.AutoModelForMaskedLM.from_pretrained(out).eval()
+    ids = ours_of(loaded, "the animal sat")
+    ids[0, 2] = loaded.model.mask
+    with torch.no_grad():
+        torch.testing.assert_close(theirs(ids).logits, loaded.model(ids), **TOLERANCE)
+    if kind == "words":
+        assert (out / "regard-tokenizer.json").is_file()
+        return
+    tokens = transformers.AutoTokenizer.from_pretrained(out)
+    assert tokens.mask_token_id == loaded.model.mask
+    assert tokens.pad_token_id == 0
+    found = tokens("the animal sat", add_special_tokens=False)["input_ids"]
+    assert found == tokenizer.encode("the animal sat")
+
+
+def sentences_folder(folder: Path, **modes: bool) -> Any:
+    """A folder as sentence-transformers keeps it."""
+    model, _ = random_bert(folder, "BertModel")
+    kinds = ("Transformer", "Pooling", "Normalize")
+    modules = [
+        {"idx": i, "name": str(i), "path": f"{i}_{kind}" if i else "", "type": f"models.{kind}"}
+        for i, kind in enumerate(kinds)
+    ]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(modes))
+    (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 9}))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("mode", "pool"),
+    [
+        ("mean_tokens", lambda vectors: vectors.mean(0)),
+        ("cls_token", lambda vectors: vectors[0]),
+        ("max_tokens", lambda vectors: vectors.amax(0)),
+    ],
+    ids=["mean", "first", "max"],
+)
+def test_sentences_become_the_vectors_that_the_folder_asks_for(
+    tmp_path: Path, mode: str, pool: Any
+) -> None:
+    theirs = sentences_folder(
+        tmp_path / "theirs", **{"pooling_mode_max_tokens": False, f"pooling_mode_{mode}": True}
+    )
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "theirs")
+    loaded = import_model(tmp_path / "theirs", tmp_path / "ours")
+    finder = Finder(loaded, loaded.model)
+    assert finder.cut(SENTENCES) == [0, 1, 2]
+    for text, vector in zip(SENTENCES, finder.embed(SENTENCES), strict=True):
+        given = tokenizer(text, return_tensors="pt", truncation=True, max_length=9)
+        with torch.no_grad():
+            pooled = pool(theirs(**given)[0][0])
+        torch.testing.assert_close(vector, pooled / pooled.norm(), **TOLERANCE)
+    back = export_model(loaded, "huggingface", tmp_path / "back")
+    again = import_model(back, tmp_path / "again").recipe.model
+    assert again == loaded.recipe.model

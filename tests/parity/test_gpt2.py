@@ -1,0 +1,185 @@
+"""GPT-2 of the library transformers: the same ids, probabilities and stories, both ways."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from regard.checkpoint import LoadedModel, load, save
+from regard.checkpoint.foreign import export_model, import_model
+from regard.language import Writer
+from regard.models import Gpt, build
+from regard.recipes import Recipe, TrainingSection
+from regard.recipes.alone import GptSection
+from regard.special import BOS
+from regard.text import Characters, Elsewhere, SentencePieceText, Tokenizer
+from regard.text.byte_pairs import _LETTERS
+
+transformers = pytest.importorskip("transformers")
+
+END = "<|endoftext|>"
+MERGES = [("Ġ", "t"), ("h", "e"), ("Ġt", "he"), ("a", "n")]
+VOCABULARY = [*_LETTERS, *("".join(pair) for pair in MERGES), END]
+SENTENCES = ["The animal didn't cross the street.", "Élan 你好 😀", "  odd\u3000white\n\n space "]
+TOLERANCE = {"atol": 1e-4, "rtol": 1e-4}
+CHOICES: list[dict[str, Any]] = [
+    {},
+    {"tie_word_embeddings": False, "activation_function": "relu", "n_inner": 40},
+    {"activation_function": "gelu", "layer_norm_epsilon": 1e-3, "tokens": "words"},
+]
+
+
+def noisy(model: Any) -> Any:
+    """Norms and biases begin as ones and zeros, which hide mistakes."""
+    for parameter in model.parameters():
+        if parameter.dim() == 1:
+            parameter.data += 0.2 * torch.randn_like(parameter)
+    return model
+
+
+def byte_pairs() -> Any:
+    ids = {token: i for i, token in enumerate(VOCABULARY)}
+    return transformers.GPT2Tokenizer(vocab=ids, merges=MERGES)
+
+
+def word_pieces(folder: Path) -> Any:
+    """As the Chinese GPT-2s have."""
+    tokens = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *"你好世界.'",
+        "the",
+        "animal",
+        "street",
+    ]
+    (folder / "words").write_text("".join(f"{token}\n" for token in tokens))
+    return transformers.BertTokenizer(str(folder / "words"))
+
+
+def random_gpt2(folder: Path, tokens: str = "bytes", **choices: Any) -> tuple[Any, Any]:
+    folder.mkdir()
+    tokenizer = byte_pairs() if tokens == "bytes" else word_pieces(folder)
+    config = transformers.GPT2Config(
+        vocab_size=len(tokenizer),
+        n_embd=24,
+        n_layer=2,
+        n_head=3,
+        n_positions=96,
+        initializer_range=0.3,
+        bos_token_id=len(tokenizer) - 1,
+        eos_token_id=len(tokenizer) - 1,
+        **choices,
+    )
+    torch.manual_seed(5)
+    model = noisy(transformers.GPT2LMHeadModel(config).eval())
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return model, tokenizer
+
+
+Both = tuple[Any, Any, LoadedModel]
+
+
+@pytest.fixture(
+    scope="module", params=CHOICES, ids=lambda one: "-".join(map(str, one.values())) or "plain"
+)
+def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
+    folder = tmp_path_factory.mktemp("gpt2")
+    model, tokenizer = random_gpt2(folder / "theirs", **request.param)
+    return model, tokenizer, import_model(folder / "theirs", folder / "ours")
+
+
+def test_ids_and_probabilities_are_theirs(pair: Both) -> None:
+    theirs, tokenizer, loaded = pair
+    own = loaded.source_tokenizer
+    assert isinstance(own, Elsewhere)
+    loud = [i for i in range(len(own)) if i not in own.silent]
+    for text in SENTENCES:
+        ids = own.encode(text)
+        given = tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
+        assert [own.rows[one] for one in ids] == given[0].tolist()
+        with torch.no_grad():
+            ours = loaded.model(torch.tensor([ids])).log_softmax(-1)
+            expected = theirs(given).logits.log_softmax(-1)[..., [own.rows[i] for i in loud]]
+        torch.testing.assert_close(ours[..., loud], expected, **TOLERANCE)
+        assert ours[..., list(own.silent)].exp().sum() == 0
+
+
+def test_it_writes_what_they_write(pair: Both) -> None:
+    theirs, tokenizer, loaded = pair
+    assert isinstance(loaded.model, Gpt)
+    given = tokenizer("the animal", add_special_tokens=False, return_tensors="pt")["input_ids"]
+    with torch.no_grad():
+        expected = theirs.generate(
+            given, max_new_tokens=12, do_sample=False, eos_token_id=None, pad_token_id=0
+        )[0, given.shape[1] :].tolist()
+    own = loaded.source_tokenizer
+    assert isinstance(own, Elsewhere)
+    loaded.model.freeze()
+    written, ids = [], own.encode("the animal")
+    state = loaded.model.start(torch.tensor([ids]))
+    token = BOS
+    for _ in range(12):
+        logits, state = loaded.model.step(state, torch.tensor([token]))
+        token = int(logits.argmax())
+        written.append(own.rows[token])
+    assert written == expected
+
+
+def test_what_goes_back_is_what_came(pair: Both, tmp_path: Path) -> None:
+    theirs, tokenizer, loaded = pair
+    back = export_model(loaded, "huggingface", tmp_path / "back")
+    again = transformers.AutoModelForCausalLM.from_pretrained(back).eval()
+    tokens = transformers.AutoTokenizer.from_pretrained(back)
+    for text in SENTENCES:
+        given, new = tokenizer(text, return_tensors="pt"), tokens(text, return_tensors="pt")
+        assert given["input_ids"].tolist() == new["input_ids"].tolist()
+        ids = given["input_ids"]
+        with torch.no_grad():
+            torch.testing.assert_close(again(ids).logits, theirs(ids).logits, **TOLERANCE)
+
+
+def test_a_story_is_text(tmp_path: Path) -> None:
+    random_gpt2(tmp_path / "theirs")
+    import_model(tmp_path / "theirs", tmp_path / "ours")
+    writer = Writer.open(tmp_path / "ours")
+    assert writer.unknown("你好 😀") == []
+    assert isinstance("".join(str(one) for one in writer.write("你好", None, most=5)), str)
+
+
+TEXT = ["the cat sat on the mat\n", "a dog ran over the old street\n"] * 3
+TOKENIZERS: dict[str, Any] = {
+    "sentencepiece": lambda: SentencePieceText.train(
+        TEXT, 300, is_upper_limit=True, keeps_layout=True
+    ),
+    "characters": lambda: Characters.train(TEXT),
+}
+
+
+def own_gpt(folder: Path, tokenizer: Tokenizer, **choices: Any) -> LoadedModel:
+    torch.manual_seed(4)
+    section = GptSection(d_model=24, n_heads=3, d_feedforward=40, n_layers=2, context=48, **choices)
+    model = noisy(build(section, len(tokenizer), len(tokenizer)))
+    recipe = Recipe(model=section, training=TrainingSection(task="language"))
+    return load(save(folder, model, recipe, tokenizer, tokenizer))
+
+
+@pytest.mark.parametrize(
+    ("kind", "choices"),
+    [("sentencepiece", {"activation": "gelu-tanh"}), ("characters", {"positions": "sinusoidal"})],
+)
+def test_our_own_opens_there(tmp_path: Path, kind: str, choices: dict[str, Any]) -> None:
+    tokenizer = TOKENIZERS[kind]()
+    loaded = own_gpt(tmp_path / "ours", tokenizer, **choices)
+    out = export_model(loaded, "huggingface", tmp_path / "theirs")
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(out).eval()
+    text = "the cat sat on a mat"
+    ids = torch.tensor([tokenizer.encode(text)])
+    with torch.no_grad():
+        torch.testing.assert_close(theirs(ids).logits, loaded.model(ids), **TOLERANCE)
+    tokens = transformers.AutoTokenizer.from_pretrained(out)
+    assert tokens(text)["input_ids"] == ids[0].tolist()
