@@ -7,6 +7,7 @@ import torch
 from regard.attention import Site
 from regard.errors import UsageError
 from regard.inspection.looking import by_words
+from regard.inspection.trace import Label, Sentence, Token, Word
 from regard.models import Gpt
 from regard.shapes import Float, Tensor
 from regard.text import Tokenizer
@@ -59,9 +60,8 @@ class Looks:
         if not self.rows:
             return []
         n_before = len(self.ids) - len(self.rows)
-        text = tokenizer.decode(self.ids)
-        words = split(text)
-        owners = _owners(tokenizer, self.ids, text)
+        words = _words(tokenizer, self.ids)
+        owners = [number for number, word in enumerate(words) for _ in word.places]
         weights = torch.zeros(len(self.rows), len(self.ids))
         for row, (first, found) in zip(weights, self.rows, strict=True):
             row[first : first + len(found)] = found
@@ -78,8 +78,14 @@ class Looks:
         return noted
 
 
-def _owners(tokenizer: Tokenizer, ids: list[int], text: str) -> list[int]:
-    """The word each token is part of; a space is part of the next."""
+def _words(tokenizer: Tokenizer, ids: list[int]) -> tuple[Label, ...]:
+    """The words that tokens spell, in order; a space is part of the next."""
+    text = tokenizer.decode(ids)
     words = split(text)
     starts = [word.start for word in words]
-    return [word_at(words, starts, start) for start, _ in spans(tokenizer, ids, text)]
+    tokens = tuple(
+        Token(id_, tokenizer.token(id_), start, end, word_at(words, starts, start))
+        for id_, (start, end) in zip(ids, spans(tokenizer, ids, text), strict=True)
+    )
+    known = tuple(Word(word.text, word.start, word.end) for word in words)
+    return Sentence(text, known, tokens).labels(tokens, merges=bool(words))

@@ -218,14 +218,14 @@ def test_heads_are_switched_off(capsys: Captured, models: Path, tmp_path: Path) 
         ),
         (
             ("transformer",),
-            'there is no sentence to look at: regard look transformer "a sentence to translate"',
+            'there is no sentence to look at: regard look transformer "a sentence"',
         ),
         (("transformer", CHINESE, "--target", " "), EMPTY_TARGET),
         (("transformer", " "), "there is nothing to look at: the source sentence is empty"),
         (
             ("sutskever", CHINESE),
-            "sutskever never looks back at words, so there is no attention to show: choose a model "
-            "with attention",
+            "sutskever (sutskever) looks back at no words, so there is no attention between words "
+            "to show: choose the strip view, which tells its steps, or a model with attention",
         ),
         (
             ("bahdanau", CHINESE, "--site", "encoder"),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _NOTE = "#d9682c"
 _HIDDEN = {"encoder": "</s>", "cross": "</s>", "decoder": "<s>", "fill": "<s> and </s>"}
+_MOST_REPEATS = 60
 LOST = 0.005  # of a row's weight; less is not worth a word
 
 
@@ -88,7 +89,24 @@ def _heading(trace: Trace, console: Console) -> list[Text]:
         came = in_one_line(trace.output) or last  # which may be </s>, or a space
         said.append(Text.assemble(("→ ", "#d9682c"), (clean(came), "bold")))
     said.append(Text(clean(f"{sure}{origin.model} ({origin.recipe}){how}"), DIM))
+    said += [Text(clean(line), DIM) for line in _repeats(trace)]
     return [line for text in said for line in text.wrap(console, max(20, console.width))]
+
+
+def _repeats(trace: Trace) -> list[str]:
+    """How often each word was thought about, where a model repeats its layer as it needs."""
+    sides = {
+        "source": (trace.source, trace.source.tokens),
+        "target": (trace.target, trace.target.read),
+    }
+    lines = []
+    for side, (sentence, tokens) in sides.items():
+        depths = trace.depths.get(side, ())[:_MOST_REPEATS]
+        labels = sentence.labels(tokens, merges=False)
+        said = " · ".join(f"{one.text} {n}" for one, n in zip(labels, depths, strict=False))
+        more = " …" if len(tokens) > len(depths) else ""
+        lines += [f"repeats of the layer, {side}: {said}{more}"] if depths else []
+    return lines
 
 
 def _matrix(trace: Trace, view: View, width: int) -> list[Text]:

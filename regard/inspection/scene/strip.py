@@ -88,7 +88,7 @@ def _card(
     inner = _CARD - 2 * _INSIDE
     items: list[Item] = [
         Rectangle(x, y, _CARD, height, fill="panel", stroke="line", radius=8),
-        Text(x + _INSIDE, y + 16, f"step {t}", SMALL - 1, "soft"),
+        Text(x + _INSIDE, y + 16, f"step {t}{_repeats(trace, t)}", SMALL - 1, "soft"),
         Text(
             x + _CARD - _INSIDE,
             y + 16,
@@ -120,6 +120,12 @@ def _card(
             items += _bar(x, at, looks.columns[j].text, float(row[j]), "mark")
             at += _LINE
     return items
+
+
+def _repeats(trace: Trace, t: int) -> str:
+    """How often the decoder's layer was repeated for this step, where each may halt by itself."""
+    depths = trace.depths.get("target", ())
+    return f" · {depths[t]} repeats" if t < len(depths) else ""
 
 
 def _bar(x: float, y: float, text: str, share: float, colour: str) -> list[Item]:

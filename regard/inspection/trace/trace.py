@@ -159,9 +159,11 @@ class Trace:
             if (site.kind, site.layer) == (kind, layer):
                 return site
         if not self.sites:
+            origin = self.provenance
             raise UsageError(
-                f"{self.provenance.model} never looks back at words, so there is no attention to "
-                "show: choose a model with attention"
+                f"{origin.model} ({origin.kind}) looks back at no words, so there is no attention "
+                "between words to show: choose the strip view, which tells its steps, or a model "
+                "with attention"
             )
         known = ", ".join(site.name for site in self.sites)
         raise UsageError(f"this trace has no site {kind}.{layer}: choose one of {known}")

@@ -11,10 +11,11 @@ import torch
 
 import regard
 from regard.checkpoint import load, save
+from regard.cli.look.showing import Shown
 from regard.decoding import Limits, Search
 from regard.errors import TraceError, UsageError
 from regard.inspection.recording import record
-from regard.inspection.scene import FORMS, Heat, View, layout
+from regard.inspection.scene import FORMS, Heat, Text, View, layout
 from regard.inspection.trace import Trace, table
 from regard.models import build
 from regard.recipes import Recipe
@@ -23,6 +24,7 @@ from regard.recipes.networks import (
     ConvolutionalSection,
     LuongSection,
     Network,
+    NeuralTuringSection,
     SutskeverSection,
     TransformerSection,
     UniversalSection,
@@ -44,6 +46,7 @@ SECTIONS: dict[str, Network] = {
     "adaptive": UniversalSection(n_steps=7, n_decoder_steps=6, **HEADS),
     "sutskever": SutskeverSection(n_layers=2, **WIDTHS),
     "bahdanau": BahdanauSection(**WIDTHS),
+    "ntm": NeuralTuringSection(n_slots=6, d_slot=4, **WIDTHS),
     "luong": LuongSection(n_layers=2, **WIDTHS),
     "luong-lstmn": LuongSection(n_layers=2, encoder_cell="lstmn", **WIDTHS),
     "luong-local-m": LuongSection(n_layers=1, normaliser="local-m", reach=1, **WIDTHS),
@@ -161,6 +164,11 @@ def test_a_halted_universal_transformer_has_fewer_sites(tmp_path: Path) -> None:
     assert max(found.depths["source"]) == len(found.layers("encoder")) < 7
     assert max(found.depths["target"]) == len(found.layers("cross")) < 6
     assert found.aligning in found.layers("cross")
+    said = [item.text for item in layout(found, View("strip")).items if isinstance(item, Text)]
+    assert f"step 1 · {found.depths['target'][1]} repeats" in said
+    lines = [line.plain for line in Shown.of(found, View("strip")).lines]
+    assert any(line.startswith("repeats of the layer, source: ein ") for line in lines)
+    assert any(line.startswith("repeats of the layer, target: <s> ") for line in lines)
 
 
 def test_a_model_without_attention_has_steps_alone(tmp_path: Path) -> None:
@@ -170,9 +178,16 @@ def test_a_model_without_attention_has_steps_alone(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refused:
         table(found, "cross")
     assert str(refused.value) == (
-        "sutskever never looks back at words, so there is no attention to show: choose a model "
-        "with attention"
+        "sutskever (sutskever) looks back at no words, so there is no attention between words to "
+        "show: choose the strip view, which tells its steps, or a model with attention"
     )
+
+
+def test_a_turing_machine_looks_into_its_memory_alone(tmp_path: Path) -> None:
+    found = trace(folder(tmp_path, "ntm"), SOURCE, TARGET)
+    assert (found.sites, len(found.steps)) == ((), 6)
+    with pytest.raises(UsageError, match=r"^ntm \(ntm\) looks back at no words, so there is"):
+        layout(found, View())
 
 
 def test_tokens_stand_where_they_stand_in_the_text(tmp_path: Path) -> None:
