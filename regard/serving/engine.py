@@ -14,6 +14,9 @@ from regard.serving.ticket import Abandoned, Hear, Item, Runner, Ticket
 
 _log = logging.getLogger(__name__)
 
+_PATIENCE = 0.1  # of the time that the last batch took: a whole batch again is worth it
+_MOST_PATIENCE = 0.05  # seconds
+
 Watch = Callable[[int, int, float], None]  # items done together, of how many requests, in seconds
 
 
@@ -22,7 +25,7 @@ class Engine:
 
     A batch has one item of each request in turn, so that a long request delays no short one. When
     the last batch held several items the next begins as soon as as many are there, or after
-    ``gather`` seconds; who asks alone is never kept waiting.
+    ``gather`` seconds, or a tenth of what the last one took; who asks alone is never kept waiting.
     """
 
     def __init__(
@@ -32,7 +35,7 @@ class Engine:
         self._tickets: deque[Ticket] = deque()
         self._changed = Condition()
         self._is_closing = False
-        self._n_last = 1
+        self._n_last, self._took_last = 1, 0.0
         self._free_since = monotonic()
         self._seconds_each = 0.05  # for an item, as a guess that learns
         self._thread = Thread(target=self._work, name="regard-engine", daemon=True)
@@ -83,7 +86,7 @@ class Engine:
             self._run(batch)
             self._free_since = monotonic()
             took = self._free_since - began
-            self._n_last = len(batch)
+            self._n_last, self._took_last = len(batch), took
             self._seconds_each = 0.8 * self._seconds_each + 0.2 * took / len(batch)
             if self._watch is not None:
                 self._watch(len(batch), len({id(item.ticket) for item in batch}), took)
@@ -107,7 +110,8 @@ class Engine:
         """Wait a moment for those who were answered together and will ask again together."""
         runner = self._tickets[0].runner
         enough = min(runner.rows, self._n_last)
-        until = max(self._free_since, self._tickets[0].arrived) + self._gather
+        patience = max(self._gather, min(_PATIENCE * self._took_last, _MOST_PATIENCE))
+        until = max(self._free_since, self._tickets[0].arrived) + patience
         while not self._is_closing and self._n_alike(runner) < enough:
             left = until - monotonic()
             if left <= 0:
