@@ -88,17 +88,17 @@ class TrainingSection(Section):
     def _what_is_measured_is_there(self) -> Self:
         if self.measure == "loss":
             return self
+        what = "translations" if self.measure in MEASURES["translation"] else "labels"
         if self.measure not in MEASURES.get(self.task, ()):
-            compares = "translations" if self.measure in MEASURES["translation"] else "labels"
             others = " or ".join(("loss", *MEASURES.get(self.task, ())))
             raise ValueError(
-                f"measure = {self.measure} compares {compares}, and task = {self.task} makes "
+                f"measure = {self.measure} compares {what}, and task = {self.task} makes "
                 f"none: measure by {others}"
             )
         if self.shard or not self.decodes_at_validation:
             raise ValueError(
-                f"measure = {self.measure} needs what the model makes of the validation data: "
-                "leave shard and decodes_at_validation as they are, or measure by loss"
+                f"measure = {self.measure} needs {what} of the validation data: leave shard and "
+                "decodes_at_validation as they are, or measure by loss"
             )
         return self
 

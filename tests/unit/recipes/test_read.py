@@ -227,7 +227,8 @@ def test_several_mistakes_are_counted() -> None:
             "sutskever",
             ["model.kind=rnn"],
             "model.kind = 'rnn' is not possible: give 'transformer', 'universal', 'sutskever', "
-            "'bahdanau', 'luong', 'ntm', 'convolutional', 'gpt' or 'bert'",
+            "'bahdanau', 'luong', 'ntm', 'convolutional', 'gpt', 'bert', 'bert-classify' or "
+            "'bert-tag'",
         ),
         (
             "luong",
