@@ -64,8 +64,15 @@ def possible_training(**values: Any) -> TrainingSection:
     return TrainingSection(**values)
 
 
+def possible_recipe(**values: Any) -> Recipe:
+    """One table for both sides needs one vocabulary."""
+    if values["model"].tie == "three-way":
+        values["text"] = values["text"].model_copy(update={"is_joint": True})
+    return Recipe(**values)
+
+
 recipes = st.builds(
-    Recipe,
+    possible_recipe,
     name=texts,
     purpose=texts,
     model=models,
