@@ -320,6 +320,10 @@ export const WORDS = {
   temperature: ["temperature", "温度"],
   storyLength: ["tokens", "词元数"],
   nWords: ["words for each gap", "每处候选词数"],
+  endedAtOnce: [
+    "The model ended the text at once: take another draw, or another beginning.",
+    "模型立刻结束了这段文字：请再抽一次，或换一个开头。",
+  ],
   story: ["The story", "故事"],
   storyLead: [
     "Grey words were given. The underlined ones surprised the model itself.",

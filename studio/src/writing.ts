@@ -79,7 +79,7 @@ export function useWriting(address: Address, models: readonly Model[] | null): W
         if (!isBreak(error) || signal.aborted) throw error;
       });
       const tokens = pieces.map((piece) => piece.id);
-      if (tokens.length === 0) change({ ...NOTHING, isRecorded: false });
+      if (tokens.length === 0) change({ ...NOTHING, trace: null, isRecorded: false });
       else change({ ...NOTHING, trace: await storyTrace(wish, tokens, signal), isRecorded: false });
     };
     const fill = async (name: string, text: string): Promise<void> => {

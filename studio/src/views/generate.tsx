@@ -57,7 +57,11 @@ export function GenerateView(props: Props): JSX.Element {
       ) : trace !== null ? (
         <Looking {...props} trace={trace} file={file?.file ?? null} />
       ) : (
-        writing.trouble === null && <p class="soft loading">{say("loading")}</p>
+        writing.trouble === null && (
+          <p class="soft loading">
+            {say(writing.isRecorded || writing.isBusy ? "loading" : "endedAtOnce")}
+          </p>
+        )
       )}
     </>
   );
