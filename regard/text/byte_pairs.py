@@ -84,7 +84,7 @@ class BytePairs(Elsewhere):
         return re.sub(r"\\x(..)", lambda m: f"<0x{m[1].upper()}>", shown).replace(" ", SPACE)
 
     def _begun(self, text: str) -> str:
-        needs_space = self.begins_with_space and text and not text[0].isspace()
+        needs_space = self.begins_with_space and text and not text.startswith(" ")
         return f" {text}" if needs_space else text
 
     def _pieces(self, text: str) -> Iterator[str]:
