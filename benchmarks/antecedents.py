@@ -62,6 +62,7 @@ class Decided(NamedTuple):
     """What one reading made of one sentence."""
 
     is_right: bool
+    is_largest: bool  # whether no word of the source gets more
     weight: float  # on the antecedent
     is_subject: bool  # the antecedent
 
@@ -162,7 +163,9 @@ def _decided(model: EncoderDecoder, asked: Sequence[Asked]) -> dict[str, list[De
             mine = window[row]
             for name, weights in one.items():
                 right = bool(weights[mine.antecedent] > max(weights[o] for o in mine.others))
-                decided = Decided(right, float(weights[mine.antecedent]), mine.is_subject)
+                weight = float(weights[mine.antecedent])
+                is_largest = int(weights.argmax()) == mine.antecedent
+                decided = Decided(right, is_largest, weight, mine.is_subject)
                 found.setdefault(name, []).append(decided)
     return found
 
@@ -217,18 +220,23 @@ def _show(title: str, decided: dict[str, list[Decided]]) -> None:
     encoder = [name for name in order if name.startswith("encoder.") and name.endswith(": it")]
     usual = [name for name in encoder if "head" in name and "norms" not in name]
     rows = [
-        (name, *(f"{share:.1f}" for share in _shares(decided[name])))
+        (name, *_shares(decided[name], "norms" not in name))
         for name in dict.fromkeys([*order[:_N_SHOWN], *encoder[:2], *usual[:2]])
     ]
     print(f"\n{title}: right in %, by chance 50; {len(decided)} readings")
-    head = ["reading", "chosen half", "other half", "mean weight", "most of the weight"]
+    head = ["reading", "chosen half", "other half", "largest of all words", "mean weight"]
     print_table(head, rows)
 
 
-def _shares(decided: Sequence[Decided]) -> tuple[float, float, float, float]:
+def _shares(decided: Sequence[Decided], are_shares: bool) -> list[str]:
+    """Right in both halves; in the other one, how often no word gets more, and how much it gets."""
     chosen, other = decided[::2], decided[1::2]
-    weight = _share(other, lambda one: one.weight)
-    return _share(chosen), _share(other), weight, _share(other, lambda one: one.weight > 0.5)
+    largest, weight = (
+        _share(other, lambda one: one.is_largest),
+        _share(other, lambda one: one.weight),
+    )
+    found = [f"{share:.1f}" for share in (_share(chosen), _share(other), largest)]
+    return [*found, f"{weight:.1f}" if are_shares else "–"]
 
 
 def _share(

@@ -86,9 +86,7 @@ def test_a_word_and_a_cell_stand_out_on_both_sides(alone, visit, recorded) -> No
     page.focus(f"{BOTH}:nth-child(2) svg.picture")
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
-    weights = [
-        mean(recorded(name)["trace"], "cross", 0)[1, 1] for name in ("zh-en", "zh-en-wide")
-    ]
+    weights = [mean(recorded(name)["trace"], "cross", 0)[1, 1] for name in ("zh-en", "zh-en-wide")]
     for place, weight in enumerate(weights):
         expect(page.locator(f"{BOTH}:nth-child({place + 1}) .told")).to_have_text(
             f"animal looks at 只: {weight:.3f}"
