@@ -197,6 +197,7 @@ def test_heads_are_switched_off(capsys: Captured, models: Path, tmp_path: Path) 
     assert code == 0
     said = " ".join(out.split())
     assert "switched off cross.1, cross.0.1: the given target stays, its log P changes by" in said
+    assert "(where they look is still shown; it has no effect)" in said
     without, whole = json.loads(place.read_text("utf-8")), json.loads(run(capsys, *given, "--json")[1])  # fmt: skip # noqa: E501
     assert without["provenance"]["model"] == "transformer without cross.1, cross.0.1"
     lost = sum(a["log_probability"] - b["log_probability"]
@@ -214,7 +215,7 @@ def test_heads_are_switched_off(capsys: Captured, models: Path, tmp_path: Path) 
     [
         (
             ("nowhere", "x"),
-            "there is no model folder nowhere: give the folder that `regard train --out` made",
+            "there is no nowhere: give a model folder, or a saved trace",
         ),
         (
             ("transformer",),

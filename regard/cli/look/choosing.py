@@ -51,6 +51,8 @@ def find_trace(
                     "or give a model folder"
                 )
         return Trace.open(model), None
+    if not model.exists():
+        raise UsageError(f"there is no {model}: give a model folder, or a saved trace")
     if sentence is None:
         raise UsageError(f'there is no sentence to look at: regard look {model} "a sentence"')
     for text in (sentence, target or ""):
@@ -203,14 +205,7 @@ def _elsewhere(trace: Trace, view: View, wanted: str) -> str:
 
 def remarks(trace: Trace, view: View) -> list[str]:
     """What one should know before believing what one sees."""
-    found = []
-    unknown = {
-        trace.source.words[token.word].text
-        for token in trace.source.tokens
-        if token.id == UNKNOWN and token.word is not None
-    }
-    if unknown:
-        found.append(f"the model does not know {', '.join(sorted(unknown))}: read as unknown")
+    found = [f"the model does not know {words}: read as unknown" for words in _unknown(trace)]
     if trace.provenance.n_left_out:
         which = "first" if trace.does == "write" else "last"
         found.append(
@@ -220,6 +215,22 @@ def remarks(trace: Trace, view: View) -> list[str]:
     if isinstance(view.word, str):
         found += _also_at(view.table(trace), view.word)
     return found
+
+
+def _unknown(trace: Trace) -> list[str]:
+    """Words that were given and that the model has no piece for, as one list, or none."""
+    given = [trace.source, *([trace.target] if trace.provenance.is_forced else [])]
+    words = dict.fromkeys(
+        side.words[token.word].text
+        for side in given
+        for token in side.tokens
+        if token.id == UNKNOWN and token.word is not None
+    )
+    if not words:
+        return []
+    listed = ", ".join(list(words)[:MOST_LISTED])
+    more = len(words) - MOST_LISTED
+    return [f"{listed} and {more:,} more" if more > 0 else listed]
 
 
 def _also_at(table: "Table", word: str) -> list[str]:

@@ -69,7 +69,7 @@ def said_of(ablation: "Ablation", trace: Trace) -> str:
         said = f"before it {did} “{in_one_line(ablation.before.text)}”, whose {change}"
     else:
         said = f"it {'finds' if trace.does == 'fill' else 'writes'} the same, {change}"
-    return clean(f"switched off {names}: {said}")
+    return clean(f"switched off {names}: {said} (where they look is still shown; it has no effect)")
 
 
 def write_json(trace: Trace) -> None:
@@ -148,6 +148,8 @@ def _alignment(trace: Trace, view: View, width: int) -> list[Text]:
         *_title(trace, table, f"rows: {table.row_meaning} · columns: source · percent"),
         *drawn.lines,
         *_left_out(drawn),
+        Text(),
+        Text("</s> is left out, and what is left of a row is made to add up to 100 %", DIM),
     ]
 
 
@@ -193,12 +195,15 @@ def _notes(
     if view.hides_special:
         kept = table.mean.sum(-1)
         kept = kept if row is None else kept[row : row + 1]
+        kept = kept[kept > 0]  # a first step of some models looks at nothing yet
         lost = 1 - float(kept.mean()) if kept.size else 0.0
         site = trace.site(table.kind, table.layer)
         if site.sums_to_one and lost >= LOST:
             share = "on average " if row is None else ""
             hidden = _HIDDEN["fill" if trace.does == "fill" else table.kind]
             notes.append(f"{share}{100 * lost:.0f} % lies on {hidden}: --special shows it")
+    if not trace.site(table.kind, table.layer).sums_to_one:
+        notes.append("a row of this attention need not add up to 100 %")
     even = [head for head in table.heads if trace.site(table.kind, table.layer).is_uniform[head]]
     if even:
         said = ", ".join(map(str, even))

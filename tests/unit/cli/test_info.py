@@ -14,6 +14,8 @@ READS = {
     "sentencepiece": "16 tokens (pieces of words)",
     "characters": "16 tokens (single characters)",
     "words": "16 tokens (whole words)",
+    "wordpiece": "16 tokens (pieces of words, WordPiece)",
+    "byte-pairs": "16 tokens (byte pairs)",
 }
 
 

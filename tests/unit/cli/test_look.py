@@ -200,6 +200,8 @@ class TestChoosing:
     def test_a_text_that_is_no_text(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="there is no sentence to look at: regard look"):
             find_trace(tmp_path, None)
+        with pytest.raises(UsageError, match="nothing: give a model folder, or a saved trace"):
+            find_trace(tmp_path / "nothing", None)
 
 
 def _choices(word: str | None = None) -> Choices:

@@ -218,7 +218,8 @@ def test_unknown_activations_are_refused() -> None:
     sizes = Sizes(d_model=12, n_heads=3, d_feedforward=16, activation="swish")
     with pytest.raises(UsageError) as refusal:
         Transformer(11, 11, sizes, n_layers=1)
-    assert str(refusal.value) == "there is no activation 'swish': choose one of relu, gelu, silu"
+    known = "relu, gelu, gelu-tanh, silu"
+    assert str(refusal.value) == f"there is no activation 'swish': choose one of {known}"
 
 
 def n_parameters(d_model: int, n_heads: int, d_feedforward: int) -> int:

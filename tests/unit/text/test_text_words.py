@@ -104,7 +104,7 @@ def test_json_files(tmp_path, kind, is_lowercase):
         ({"tokens": ["<pad>", "<unk>", "<s>", "</s>", "a", "a"]}, "it has a token twice."),
         ({"is_lowercase": None}, "it does not say is_lowercase."),
         ({"format": 9}, "has format 9; this version of Regard reads format 1. Use the version"),
-        ({"kind": "magic"}, "is of kind 'magic'; known kinds are characters, listed"),
+        ({"kind": "magic"}, "is of kind 'magic'; known kinds are byte-pairs, characters"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, change, sentence):
