@@ -72,19 +72,25 @@ export function CompareAsking({ address, go, say, models, comparing }: Props): J
 
 function Questions({ address, go, say, models, comparing }: Props): JSX.Element {
   const { halves, isBusy, close } = comparing;
-  const texts = halves.map((half) => half?.trace.source.text ?? "");
-  const [drafts, setDrafts] = useState<readonly string[]>(texts);
+  const [drafts, setDrafts] = useState<readonly (string | null)[]>([null, null]);
   const [names, setNames] = useState([address.model, address.otherModel ?? address.model]);
   const isSameAsked = address.text !== null && address.otherText === null;
   const [isSame, setSame] = useState(isSameAsked);
-  useEffect(() => setDrafts(texts), [texts.join("\n")]);
+  // What is being typed stays, whatever arrives meanwhile, until something else is asked for.
+  useEffect(() => setDrafts([null, null]), [address.text, address.otherText, address.pair]);
+  const asked = [address.text, address.otherText ?? address.text];
+  const texts = ([0, 1] as const).map((place) => {
+    const half = halves[place];
+    const told = half?.trace.source.text ?? "";
+    return drafts[place] ?? (half?.file ? told : (asked[place] ?? told));
+  });
   useEffect(() => {
     setNames([address.model, address.otherModel ?? address.model]);
     setSame(isSameAsked && models.length > 1);
   }, [address.model, address.otherModel, isSameAsked]);
   const first = models[0]?.name ?? "";
   const submit = (): void => {
-    const [text = "", other = ""] = drafts.map((draft) => draft.trim());
+    const [text = "", other = ""] = texts.map((draft) => draft.trim());
     if (text === "" || (other === "" && !isSame)) return;
     close();
     const [model = null, otherModel = null] = names;
@@ -124,7 +130,7 @@ function Questions({ address, go, say, models, comparing }: Props): JSX.Element 
           <textarea
             aria-label={`${say("source")} ${place + 1}`}
             rows={2}
-            value={(isSame ? drafts[0] : drafts[place]) ?? ""}
+            value={(isSame ? texts[0] : texts[place]) ?? ""}
             onInput={(event) => change(place, event.currentTarget.value)}
             onKeyDown={(event) => {
               if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
