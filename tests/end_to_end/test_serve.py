@@ -67,7 +67,7 @@ def test_it_serves_translates_and_stops_in_order(
         found: list[int] = []
 
         def ask() -> None:
-            texts = ["a b c d e f g h"] * 100
+            texts = ["a b c d e f g h " * 12] * 100  # long enough to be seen on its way
             answer = httpx.post(
                 f"{url}/api/v1/translate", json={"text": texts}, timeout=60, headers=headers
             )

@@ -93,7 +93,7 @@ def living(catalogue: Catalogue, settings: Settings | None = None) -> Iterator[L
         yield Live(server.address, server)
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(chosen.bounds.seconds + 10)  # what was begun is finished first
         assert not thread.is_alive()
 
 

@@ -44,6 +44,8 @@ class Parrot:
         ]
         for step in range(max(map(len, texts)) + 1):
             time.sleep(self.seconds)
+            if not any(map(is_wanted, range(len(wishes)))):
+                return
             for i, (wish, words) in enumerate(zip(wishes, texts, strict=True)):
                 if not is_wanted(i) or step > (n := min(len(words), wish.max_tokens)):
                     continue
