@@ -97,7 +97,7 @@ def _report(judge: "WordJudge", gold: str) -> labelled.Report:
         micro_f1,
         tells_spans,
     )
-    from regard.text.word_pieces import written
+    from regard.text.given_words import written
 
     examples = read_tagged([parse_labelled(gold)], judge.labels)
     told = judge.tag([written(one.words) for one in examples])

@@ -9,9 +9,9 @@ import torch
 
 from regard.data.batch import Batch, Ids
 from regard.data.batching import Batches, Rows
+from regard.text.given_words import WordIds
 from regard.text.special import BOS, EOS, PAD
 from regard.text.tokenizer import Tokenizer
-from regard.text.word_pieces import WordIds
 
 NOTHING = -1  # where no label is told: pieces that begin no word, and padding
 

@@ -16,8 +16,8 @@ from regard.models import Classifier, Labeller, Tagger
 from regard.recipes.labelling import ClassifierSection, Labelling
 from regard.shapes import Float, Tensor
 from regard.text import Tokenizer
+from regard.text.given_words import cut_at_words
 from regard.text.piece import Word
-from regard.text.word_pieces import cut_at_words
 
 _ROWS = 64
 

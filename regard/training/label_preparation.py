@@ -26,7 +26,7 @@ from regard.recipes import Recipe
 from regard.recipes.derive import Facts, derive, known
 from regard.recipes.labelling import Labelling
 from regard.text import Tokenizer
-from regard.text.word_pieces import cut_at_words, written
+from regard.text.given_words import cut_at_words, written
 from regard.training.initial import begin_from
 from regard.training.label_account import Examples, LabelAccount, Split, notes_on
 from regard.training.labelling import LabelValidation, labelling

@@ -1,5 +1,7 @@
 // The few controls that the views share.
 import type { ComponentChildren, JSX } from "preact";
+import type { Address, Form } from "./address";
+import type { Say } from "./words";
 
 interface ChoiceProps<T extends string> {
   label: string;
@@ -30,6 +32,28 @@ export function Choice<T extends string>(props: ChoiceProps<T>): JSX.Element {
   );
 }
 
+interface FormProps {
+  form: Form;
+  go: (change: Partial<Address>) => void;
+  say: Say;
+}
+
+/** Whether weights are drawn as squares or as lines. */
+export function FormChoice({ form, go, say }: FormProps): JSX.Element {
+  return (
+    <Choice
+      label={say("form")}
+      isLabelHidden
+      options={[
+        ["matrix", say("matrix")],
+        ["lines", say("lines")],
+      ]}
+      chosen={form}
+      choose={(chosen) => go({ form: chosen })}
+    />
+  );
+}
+
 interface ToggleProps {
   text: string;
   isOn: boolean;
@@ -46,6 +70,56 @@ export function Toggle({ text, isOn, set }: ToggleProps): JSX.Element {
       />
       <span>{text}</span>
     </label>
+  );
+}
+
+interface DraftProps {
+  label: string;
+  text: string;
+  set: (text: string) => void;
+  submit: () => void;
+}
+
+/** A text that is being written: Enter sends it, Shift and Enter begin a new line. */
+export function Draft({ label, text, set, submit }: DraftProps): JSX.Element {
+  return (
+    <textarea
+      aria-label={label}
+      rows={2}
+      value={text}
+      onInput={(event) => set(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+          event.preventDefault();
+          submit();
+        }
+      }}
+    />
+  );
+}
+
+interface NamesProps {
+  label: string;
+  names: readonly string[];
+  chosen: string | undefined;
+  choose: (name: string) => void;
+}
+
+/** One of several names; nothing where there is no choice. */
+export function Names({ label, names, chosen, choose }: NamesProps): JSX.Element | null {
+  if (names.length < 2) return null;
+  return (
+    <select
+      aria-label={label}
+      value={chosen}
+      onChange={(event) => choose(event.currentTarget.value)}
+    >
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
   );
 }
 

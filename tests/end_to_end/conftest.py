@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from regard.cli import main
+
 TINY = (
     "model.d_model=16",
     "model.n_heads=2",
@@ -89,3 +91,11 @@ def finished(
     """A run that nobody disturbed, with dropout, and what it printed."""
     out = tmp_path_factory.mktemp("finished") / "run"
     return run(toy.arguments(out)), out
+
+
+def called(capture: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    """What a command says when called in this process: its exit code, stdout and stderr."""
+    with pytest.raises(SystemExit) as left:
+        main(list(map(str, arguments)))
+    out, err = capture.readouterr()
+    return int(left.value.code or 0), out, err

@@ -21,6 +21,8 @@ from regard.recipes.networks import (
 )
 from regard.text import Words
 
+from .conftest import called
+
 SOURCE = Words(["这", "只", "动", "物", "没", "有", "过", "马", "路", "，", "它", "太", "累", "了"])
 TARGET = Words(["the", "animal", "didn't", "cross", "it", "was", "too", "tired", "."])
 CHINESE = "这只动物没有过马路，它太累了"
@@ -38,10 +40,7 @@ Captured = pytest.CaptureFixture[str]
 
 
 def run(capture: Captured, *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(["look", *map(str, arguments)])
-    out, err = capture.readouterr()
-    return int(left.value.code or 0), out, err
+    return called(capture, "look", *arguments)
 
 
 @pytest.fixture(autouse=True)

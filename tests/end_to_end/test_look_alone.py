@@ -7,11 +7,12 @@ import pytest
 import torch
 
 from regard.checkpoint import save
-from regard.cli import main
 from regard.inspection.trace import Trace
 from regard.models import build
 from regard.recipes import read_recipe
 from regard.text import Words, learn
+
+from .conftest import called
 
 ENGLISH = ["the", "animal", "didn't", "cross", "street", "because", "it", "was", "too", "tired"]
 WORDS = Words([*ENGLISH, *"那只动物没有过马路"])
@@ -21,10 +22,7 @@ Captured = pytest.CaptureFixture[str]
 
 
 def run(capture: Captured, *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(["look", *map(str, arguments)])
-    out, err = capture.readouterr()
-    return int(left.value.code or 0), out, err
+    return called(capture, "look", *arguments)
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from regard.checkpoint import load
 from regard.cli.demo import pronouns
-from regard.cli.demo.units import read_units
 from regard.cli.searching import beam_of
 from regard.corpora import SEED, SIZES, Example, Extract, open_corpus
 from regard.corpora.phrasebook import Phrasebook
@@ -19,6 +18,7 @@ from regard.recipes import TransformerSection
 from regard.training import read_metrics
 from regard.translation import Translator
 from regard.translation.alignment import align_batch
+from regard.translation.units import read_units
 
 N_SHOWN = 6
 KINDS = ("question", "relative", "giving", "comparison", "negation", "existence")

@@ -7,7 +7,6 @@ from itertools import islice
 
 import torch
 
-from regard.cli.demo.units import Units, read_units
 from regard.corpora import Example
 from regard.data import MemoryCorpus, collate
 from regard.inspection import record
@@ -20,6 +19,7 @@ from regard.special import EOS
 from regard.text.special import NAMES
 from regard.translation import Translator
 from regard.translation.alignment import align_batch
+from regard.translation.units import Units, read_units
 
 FRENCH = frozenset({"il", "elle", "ils", "elles"})
 ABOUT_IT = "because-it"

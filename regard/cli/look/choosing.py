@@ -205,7 +205,8 @@ def _elsewhere(trace: Trace, view: View, wanted: str) -> str:
 
 def remarks(trace: Trace, view: View) -> list[str]:
     """What one should know before believing what one sees."""
-    found = [f"the model does not know {words}: read as unknown" for words in _unknown(trace)]
+    unknown = _unknown(trace)
+    found = [f"the model does not know {unknown}: read as unknown"] if unknown else []
     if trace.provenance.n_left_out:
         which = "first" if trace.does == "write" else "last"
         found.append(
@@ -217,8 +218,8 @@ def remarks(trace: Trace, view: View) -> list[str]:
     return found
 
 
-def _unknown(trace: Trace) -> list[str]:
-    """Words that were given and that the model has no piece for, as one list, or none."""
+def _unknown(trace: Trace) -> str:
+    """Words that were given and that the model has no piece for, as one list."""
     given = [trace.source, *([trace.target] if trace.provenance.is_forced else [])]
     words = dict.fromkeys(
         side.words[token.word].text
@@ -226,11 +227,9 @@ def _unknown(trace: Trace) -> list[str]:
         for token in side.tokens
         if token.id == UNKNOWN and token.word is not None
     )
-    if not words:
-        return []
-    listed = ", ".join(list(words)[:MOST_LISTED])
     more = len(words) - MOST_LISTED
-    return [f"{listed} and {more:,} more" if more > 0 else listed]
+    listed = ", ".join(list(words)[:MOST_LISTED])
+    return f"{listed} and {more:,} more" if more > 0 else listed
 
 
 def _also_at(table: "Table", word: str) -> list[str]:

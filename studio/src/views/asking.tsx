@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { EXAMPLES } from "../address";
-import { Card, Choice } from "../controls";
+import { Card, Choice, Draft, Names } from "../controls";
 import type { Stage } from "../stage";
 
 const FREE = { target: null, row: null, column: null, layer: null, head: null, off: [] } as const;
@@ -28,32 +28,14 @@ export function Asking(
             submit();
           }}
         >
-          <textarea
-            aria-label={say("source")}
-            rows={2}
-            value={draft}
-            onInput={(event) => setDraft(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-                event.preventDefault();
-                submit();
-              }
-            }}
-          />
+          <Draft label={say("source")} text={draft} set={setDraft} submit={submit} />
           <div class="actions">
-            {models.length > 1 && (
-              <select
-                aria-label={say("model")}
-                value={address.model ?? models[0]?.name}
-                onChange={(event) => go({ ...FREE, model: event.currentTarget.value })}
-              >
-                {models.map((model) => (
-                  <option key={model.name} value={model.name}>
-                    {model.name}
-                  </option>
-                ))}
-              </select>
-            )}
+            <Names
+              label={say("model")}
+              names={models.map((model) => model.name)}
+              chosen={address.model ?? models[0]?.name}
+              choose={(model) => go({ ...FREE, model })}
+            />
             <button type="submit" class="main" disabled={partial !== null}>
               {partial === null ? say("translate") : say("translating")}
             </button>

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { PAIRS, type Address } from "../address";
 import type { Model } from "../api";
 import type { Comparing, Place } from "../comparing";
-import { Card, Choice, Toggle } from "../controls";
+import { Card, Choice, Draft, Names, Toggle } from "../controls";
 import type { Say } from "../words";
 
 interface Props {
@@ -110,34 +110,18 @@ function Questions({ address, go, say, models, comparing }: Props): JSX.Element 
         <div class="question" key={place}>
           <div class="tools">
             <h2>{say(place === 0 ? "left" : "right")}</h2>
-            {models.length > 1 && (
-              <select
-                aria-label={`${say("model")} ${place + 1}`}
-                value={names[place] ?? first}
-                onChange={(event) => {
-                  const chosen = event.currentTarget.value;
-                  setNames(names.map((name, i) => (i === place ? chosen : name)));
-                }}
-              >
-                {models.map((model) => (
-                  <option key={model.name} value={model.name}>
-                    {model.name}
-                  </option>
-                ))}
-              </select>
-            )}
+            <Names
+              label={`${say("model")} ${place + 1}`}
+              names={models.map((model) => model.name)}
+              chosen={names[place] ?? first}
+              choose={(chosen) => setNames(names.map((name, i) => (i === place ? chosen : name)))}
+            />
           </div>
-          <textarea
-            aria-label={`${say("source")} ${place + 1}`}
-            rows={2}
-            value={(isSame ? texts[0] : texts[place]) ?? ""}
-            onInput={(event) => change(place, event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-                event.preventDefault();
-                submit();
-              }
-            }}
+          <Draft
+            label={`${say("source")} ${place + 1}`}
+            text={(isSame ? texts[0] : texts[place]) ?? ""}
+            set={(text) => change(place, text)}
+            submit={submit}
           />
         </div>
       ))}

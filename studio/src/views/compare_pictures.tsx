@@ -5,7 +5,7 @@ import type { Address } from "../address";
 import { chosenIn } from "../choosing";
 import type { Theme } from "../colours";
 import type { Place } from "../comparing";
-import { Card, Choice, Scrolling } from "../controls";
+import { Card, FormChoice, Scrolling } from "../controls";
 import { signed } from "../figures/arithmetic";
 import { type Difference, differenceFigure, differenceOf, scaleOf } from "../figures/difference";
 import { linesFigure } from "../figures/lines";
@@ -154,18 +154,7 @@ export function ComparePictures(props: Props): JSX.Element {
       <Card
         name="both"
         title={say(`${kind}Long`)}
-        tools={
-          <Choice
-            label={say("form")}
-            isLabelHidden
-            options={[
-              ["matrix", say("matrix")],
-              ["lines", say("lines")],
-            ]}
-            chosen={address.form}
-            choose={(form) => go({ form })}
-          />
-        }
+        tools={<FormChoice form={address.form} go={go} say={say} />}
       >
         <div class="pair">
           {PLACES.map((place) => {

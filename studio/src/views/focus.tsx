@@ -1,7 +1,7 @@
 // One site large: as a matrix or as lines; a word that is pointed at stands out.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { Card, Choice, Scrolling, Toggle } from "../controls";
+import { Card, Choice, FormChoice, Scrolling, Toggle } from "../controls";
 import { linesFigure } from "../figures/lines";
 import { matrixFigure, percent } from "../figures/matrix";
 import { LinesPicture } from "../lines_picture";
@@ -101,18 +101,7 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
       name="focus"
       title={title}
       lead={below}
-      tools={
-        <Choice
-          label={say("form")}
-          isLabelHidden
-          options={[
-            ["matrix", say("matrix")],
-            ["lines", say("lines")],
-          ]}
-          chosen={address.form}
-          choose={(form) => go({ form })}
-        />
-      }
+      tools={<FormChoice form={address.form} go={go} say={say} />}
     >
       <div class="tools">
         <Toggle text={say("merge")} isOn={address.merges} set={(merges) => go({ merges })} />

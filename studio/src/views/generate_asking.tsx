@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type Address, STORIES } from "../address";
 import type { Model } from "../api";
-import { Card, Choice, Slider } from "../controls";
+import { Card, Choice, Draft, Names, Slider } from "../controls";
 import { MASK } from "../trace";
 import type { Say } from "../words";
 import { type Writing, chosenStory, chosenWriter } from "../writing";
@@ -79,35 +79,22 @@ function Question(props: Props & { model: Model }): JSX.Element {
         submit();
       }}
     >
-      <textarea
-        aria-label={say(isWriter ? "prompt" : "gapped")}
-        rows={2}
-        value={draft}
-        onInput={(event) => setDraft(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-            event.preventDefault();
-            submit();
-          }
-        }}
+      <Draft
+        label={say(isWriter ? "prompt" : "gapped")}
+        text={draft}
+        set={setDraft}
+        submit={submit}
       />
       <div class="actions">
-        {able.length > 1 && (
-          <select
-            aria-label={say("model")}
-            value={model.name}
-            onChange={(event) => {
-              close();
-              go({ ...FREE, prompt: null, writer: event.currentTarget.value });
-            }}
-          >
-            {able.map((one) => (
-              <option key={one.name} value={one.name}>
-                {one.name}
-              </option>
-            ))}
-          </select>
-        )}
+        <Names
+          label={say("model")}
+          names={able.map((one) => one.name)}
+          chosen={model.name}
+          choose={(writer) => {
+            close();
+            go({ ...FREE, prompt: null, writer });
+          }}
+        />
         {writing.pieces !== null ? (
           <button type="button" class="main" onClick={writing.stop}>
             {say("stop")}

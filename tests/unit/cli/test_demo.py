@@ -8,7 +8,6 @@ import pytest
 from regard.cli.demo.pronouns import last_pronoun, rivals, score_pronouns
 from regard.cli.demo.saving import Folder, pronoun_pictures
 from regard.cli.demo.shades import matrix, shade
-from regard.cli.demo.units import read_units
 from regard.corpora import open_corpus
 from regard.corpora.phrasebook import lecture_examples
 from regard.errors import UsageError
@@ -16,6 +15,7 @@ from regard.inspection.antecedents import HeadScore
 from regard.inspection.looking import Looking
 from regard.inspection.report import Contents, PronounLook, SplitScore, Trained
 from regard.text import Characters, Piece, Words
+from regard.translation.units import read_units
 
 
 @pytest.mark.parametrize(

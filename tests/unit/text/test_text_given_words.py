@@ -3,8 +3,8 @@
 import pytest
 
 from regard.text import Tokenizer, learn
+from regard.text.given_words import cut_at_words, written
 from regard.text.special import UNKNOWN
-from regard.text.word_pieces import cut_at_words, written
 from regard.text.words import split
 
 CHINESE = ["我的兔子吃了这根香肠", "保罗卖了那些香肠", "我们爱北京"] * 30
