@@ -27,7 +27,7 @@ from regard.data import Tagged, parse_labelled, read_tagged
 from regard.evaluation import accuracy, by_label, macro_f1
 from regard.language import WordJudge
 from regard.recipes import read_recipe
-from regard.text.word_pieces import written
+from regard.text.given_words import written
 
 TRAIN, DEV, TEST = (
     f"en_ewt-ud-{part}" for part in ("train.conllu.gz", "dev.conllu", "test.conllu")
