@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -29,15 +30,27 @@ def fill(
         torch.set_num_threads(threads)
     finder = Finder.open(model, device=choose_device(device))
     searching.write_utf8()
-    for line in sys.stdin.read().splitlines() if text is None else [text]:
+    for line in _lines() if text is None else [text]:
         found = finder.fill(line, k)
         if as_json:
-            words = [
-                [{"word": one.word, "probability": one.probability} for one in best]
-                for best in found
-            ]
+            words = [[asdict(one) for one in best] for best in found]
             typer.echo(json.dumps({"text": line, "found": words}, ensure_ascii=False))
             continue
         for best in found:
             for one in best:
                 typer.echo(f"{one.probability:.3f}\t{one.word}\t{one.text}")
+
+
+def _lines() -> list[str]:
+    """Those of standard input, if all of them have something to find."""
+    from regard.errors import UsageError
+    from regard.inspection.trace import MASK
+
+    lines = sys.stdin.read().splitlines()
+    for number, line in enumerate(lines, start=1):
+        if MASK not in line:
+            raise UsageError(
+                f"line {number} of standard input has nothing to find: write {MASK} where a word "
+                "is missing"
+            )
+    return lines

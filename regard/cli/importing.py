@@ -23,4 +23,4 @@ def import_(
     n_source, n_target = len(made.source_tokenizer), len(made.target_tokenizer)
     tokens = f"{n_source:,}" if n_source == n_target else f"{n_source:,} + {n_target:,}"
     kind, shape = made.recipe.model.kind, made.recipe.model.shape
-    typer.echo(f"{out}: a model of kind {kind}, {shape}, {tokens} tokens", err=True)
+    typer.echo(f"{out}: a model of kind {kind}, {shape}, a vocabulary of {tokens}", err=True)

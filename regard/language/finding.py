@@ -132,8 +132,8 @@ class Finder:
         """The same, but what is no word is impossible: a gap is filled with a word."""
         if len(logits) and not self._section.has_head:
             raise UsageError(
-                f"{self.loaded.path} was made to compare sentences and has no head that finds "
-                "words: `regard embed` and `regard look` read with it"
+                f"{self.loaded.path} was made to compare sentences and has no head that finds a "
+                f"word for {MASK}: leave it out, `regard embed` and `regard look` read with it"
             )
         only = logits.double().clone()
         only[:, : len(NAMES)] = only[:, self.model.mask] = -torch.inf

@@ -1,6 +1,5 @@
 """BERT of the library transformers: the same ids, logits and vectors, both ways."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +14,8 @@ from regard.recipes import Recipe, TrainingSection
 from regard.recipes.alone import BertSection
 from regard.special import BOS, EOS
 from regard.text import Characters, Elsewhere, SentencePieceText, Tokenizer, Words
+from tests.parity.theirs import WORD_PIECES, noisy, random_bert, sentences_folder, transformers
 
-transformers = pytest.importorskip("transformers")
-
-SPECIAL = ["[PAD]", "[unused0]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-VOCABULARY = [
-    *SPECIAL,
-    *LETTERS,
-    *".,'你好😀",
-    "the",
-    "animal",
-    "street",
-    *(f"##{c}" for c in LETTERS),
-]
 SENTENCES = [
     "The animal didn't cross the street.",
     "Élan naïve café 你好世界 😀",
@@ -41,35 +28,6 @@ CHOICES: list[dict[str, Any]] = [
     {"kind": "BertForPreTraining", "hidden_act": "relu", "type_vocab_size": 3},
     {"kind": "BertModel", "layer_norm_eps": 1e-3},
 ]
-
-
-def noisy(model: Any) -> Any:
-    """Norms and biases begin as ones and zeros, which hide mistakes."""
-    for parameter in model.parameters():
-        if parameter.dim() == 1:
-            parameter.data += 0.2 * torch.randn_like(parameter)
-    return model
-
-
-def random_bert(folder: Path, kind: str, **choices: Any) -> tuple[Any, Any]:
-    folder.mkdir()
-    (folder / "words").write_text("".join(f"{token}\n" for token in VOCABULARY))
-    tokenizer = transformers.BertTokenizer(str(folder / "words"))
-    config = transformers.BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=24,
-        num_hidden_layers=2,
-        num_attention_heads=3,
-        intermediate_size=40,
-        max_position_embeddings=64,
-        initializer_range=0.3,
-        **choices,
-    )
-    torch.manual_seed(5)
-    model = noisy(getattr(transformers, kind)(config).eval())
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return model, tokenizer
 
 
 Both = tuple[Any, Any, LoadedModel]
@@ -131,7 +89,7 @@ def test_a_gap_is_filled_with_the_word_that_they_find(tmp_path: Path) -> None:
     with torch.no_grad():
         logits = theirs(**given).logits[0, 2]
     logits[[0, 2, 3, 4, 5]] = -torch.inf
-    best = VOCABULARY[int(logits.argmax())]
+    best = WORD_PIECES[int(logits.argmax())]
     ((found, *_),) = finder.fill("the [MASK] street.")
     assert found.word == best.removeprefix("##")
 
@@ -179,21 +137,6 @@ def test_our_own_opens_there(tmp_path: Path, kind: str, choices: dict[str, Any])
     assert tokens.pad_token_id == 0
     found = tokens("the animal sat", add_special_tokens=False)["input_ids"]
     assert found == tokenizer.encode("the animal sat")
-
-
-def sentences_folder(folder: Path, **modes: bool) -> Any:
-    """A folder as sentence-transformers keeps it."""
-    model, _ = random_bert(folder, "BertModel")
-    kinds = ("Transformer", "Pooling", "Normalize")
-    modules = [
-        {"idx": i, "name": str(i), "path": f"{i}_{kind}" if i else "", "type": f"models.{kind}"}
-        for i, kind in enumerate(kinds)
-    ]
-    (folder / "modules.json").write_text(json.dumps(modules))
-    (folder / "1_Pooling").mkdir()
-    (folder / "1_Pooling" / "config.json").write_text(json.dumps(modes))
-    (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 9}))
-    return model
 
 
 @pytest.mark.parametrize(

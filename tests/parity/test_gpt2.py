@@ -14,13 +14,8 @@ from regard.recipes import Recipe, TrainingSection
 from regard.recipes.alone import GptSection
 from regard.special import BOS
 from regard.text import Characters, Elsewhere, SentencePieceText, Tokenizer
-from regard.text.byte_pairs import _LETTERS
+from tests.parity.theirs import noisy, random_gpt2, transformers
 
-transformers = pytest.importorskip("transformers")
-
-END = "<|endoftext|>"
-MERGES = [("Ġ", "t"), ("h", "e"), ("Ġt", "he"), ("a", "n")]
-VOCABULARY = [*_LETTERS, *("".join(pair) for pair in MERGES), END]
 SENTENCES = ["The animal didn't cross the street.", "Élan 你好 😀", "  odd\u3000white\n\n space "]
 TOLERANCE = {"atol": 1e-4, "rtol": 1e-4}
 CHOICES: list[dict[str, Any]] = [
@@ -28,57 +23,6 @@ CHOICES: list[dict[str, Any]] = [
     {"tie_word_embeddings": False, "activation_function": "relu", "n_inner": 40},
     {"activation_function": "gelu", "layer_norm_epsilon": 1e-3, "tokens": "words"},
 ]
-
-
-def noisy(model: Any) -> Any:
-    """Norms and biases begin as ones and zeros, which hide mistakes."""
-    for parameter in model.parameters():
-        if parameter.dim() == 1:
-            parameter.data += 0.2 * torch.randn_like(parameter)
-    return model
-
-
-def byte_pairs() -> Any:
-    ids = {token: i for i, token in enumerate(VOCABULARY)}
-    return transformers.GPT2Tokenizer(vocab=ids, merges=MERGES)
-
-
-def word_pieces(folder: Path) -> Any:
-    """As the Chinese GPT-2s have."""
-    tokens = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        *"你好世界.'",
-        "the",
-        "animal",
-        "street",
-    ]
-    (folder / "words").write_text("".join(f"{token}\n" for token in tokens))
-    return transformers.BertTokenizer(str(folder / "words"))
-
-
-def random_gpt2(folder: Path, tokens: str = "bytes", **choices: Any) -> tuple[Any, Any]:
-    folder.mkdir()
-    tokenizer = byte_pairs() if tokens == "bytes" else word_pieces(folder)
-    config = transformers.GPT2Config(
-        vocab_size=len(tokenizer),
-        n_embd=24,
-        n_layer=2,
-        n_head=3,
-        n_positions=96,
-        initializer_range=0.3,
-        bos_token_id=len(tokenizer) - 1,
-        eos_token_id=len(tokenizer) - 1,
-        **choices,
-    )
-    torch.manual_seed(5)
-    model = noisy(transformers.GPT2LMHeadModel(config).eval())
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return model, tokenizer
 
 
 Both = tuple[Any, Any, LoadedModel]

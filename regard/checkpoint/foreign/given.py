@@ -31,11 +31,26 @@ class Given:
         self._taken.update(names)
         for name in names:
             if name in self._tensors:
+                self._require_real(name)
                 return self._tensors[name].float()
         raise ModelFolderError(
             f"{self.folder.path} has no {names[0]} among its weights: they are of another model "
             f"than {CONFIG} describes, or were cut short; copy the whole folder again"
         )
+
+    def _require_real(self, name: str) -> None:
+        """Refuse numbers that stand for others, and what is no number."""
+        tensor = self._tensors[name]
+        if not tensor.is_floating_point():
+            raise ModelFolderError(
+                f"{self.folder.path} keeps {name} in whole numbers ({tensor.dtype}): such a "
+                "quantised model cannot be read, take the one it was made from"
+            )
+        if not bool(tensor.isfinite().all()):
+            raise ModelFolderError(
+                f"{self.folder.path} has numbers in {name} that are infinite or none: its training "
+                "failed, or the file is damaged; take another copy"
+            )
 
     def leave(self, is_left: Callable[[str], bool]) -> tuple[str, ...]:
         """Do without the tensors of these names; gives those that were there and not taken."""
@@ -53,23 +68,33 @@ class Given:
 
 
 @contextmanager
-def stated_in(folder: HuggingFaceFolder) -> Iterator[None]:
-    """Say of sizes that config.json leaves out or that cannot be built where they stand."""
+def stated_in(folder: HuggingFaceFolder, name: str = CONFIG) -> Iterator[None]:
+    """Say of what a JSON file leaves out, or has of another build, where it stands."""
+    path = folder.path / name
     try:
         yield
     except KeyError as error:
         raise ModelFolderError(
-            f"{folder.path / CONFIG} does not say {error}: copy it again from where it came from"
+            f"{path} does not say {error}: copy it again from where it came from"
+        ) from error
+    except (AttributeError, TypeError) as error:  # a list for a table, a word for a number
+        raise ModelFolderError(
+            f"{path} is not built as such files are ({error}): copy it again from where it came "
+            "from"
         ) from error
     except ValidationError as error:
+        first = error.errors()[0]
+        what = "".join(f"{key} = {first['input']!r}: " for key in first["loc"][:1])
         raise ModelFolderError(
-            f"{folder.path / CONFIG} asks for what cannot be built: {error.errors()[0]['msg']}"
+            f"{path} asks for what cannot be built: {what}{first['msg']}"
         ) from error
 
 
-def activation_of(folder: HuggingFaceFolder, theirs: str, known: dict[str, str], ours: str) -> str:
+def activation_of(
+    folder: HuggingFaceFolder, theirs: object, known: dict[str, str], ours: str
+) -> str:
     """Our name of an activation."""
-    if theirs not in known:
+    if not isinstance(theirs, str) or theirs not in known:
         raise ModelFolderError(
             f"{folder.path} has the activation {theirs!r}, and Regard's {ours} has "
             f"{', '.join(dict.fromkeys(known.values()))}: such a model cannot be read"

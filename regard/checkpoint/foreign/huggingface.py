@@ -77,9 +77,7 @@ class HuggingFaceFolder:
         if (self.path / WEIGHTS).is_file():
             return read_weights(self.path / WEIGHTS)
         if (self.path / INDEX).is_file():
-            files = sorted(set(self.table(INDEX).get("weight_map", {}).values()))
-            for name in files:
-                self.require(name)
+            files = self._files()
             return {k: v for name in files for k, v in read_weights(self.path / name).items()}
         pickles = sorted(one.name for one in self.path.iterdir() if one.suffix in _PICKLES)
         if pickles:
@@ -87,6 +85,20 @@ class HuggingFaceFolder:
         raise ModelFolderError(
             f"{self.path} has no {WEIGHTS}: copy the whole folder from where the model came from"
         )
+
+    def _files(self) -> list[str]:
+        """The files that the index names, which have to be there."""
+        listed = self.table(INDEX).get("weight_map")
+        names = list(listed.values()) if isinstance(listed, dict) else []
+        if not names or any(Path(str(one)).name != one for one in names):
+            raise ModelFolderError(
+                f"{self.path / INDEX} does not say which files beside it hold the weights: copy it "
+                "again from where it came from"
+            )
+        files = sorted(set(names))
+        for name in files:
+            self.require(name)
+        return files
 
 
 def write_folder(

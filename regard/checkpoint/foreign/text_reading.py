@@ -8,6 +8,7 @@ read word pieces.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from regard.checkpoint.foreign.given import stated_in
 from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
 from regard.errors import ModelFolderError
 from regard.text import BytePairs, Elsewhere, Placed, WordPiece
@@ -38,7 +39,8 @@ def read_tokenizer(folder: HuggingFaceFolder, n_rows: int, *, has_mask: bool) ->
     """The tokenizer of a model whose table has so many rows; ``has_mask`` if it finds words."""
     has = {name: (folder.path / name).is_file() for name in (TOKENIZER, WORDS, PAIRS, MERGES)}
     if has[TOKENIZER]:
-        return _from_json(folder, n_rows, has_mask)
+        with stated_in(folder, TOKENIZER):
+            return _from_json(folder, n_rows, has_mask)
     if has[WORDS]:
         content = folder.content(WORDS).decode("utf-8", errors="replace").replace("\r\n", "\n")
         tokens = content.removesuffix("\n").split("\n")
