@@ -43,6 +43,11 @@ def embed(
         typer.echo(f"{finder.similarity(*similarity):.4f}")
         return
     if files:
+        if missing := [one for one in files if not one.exists()]:
+            raise UsageError(
+                f"there is no file {missing[0]}: sentences are read from files, a line each, or "
+                "from standard input"
+            )
         lines = [line for burst in lines_of_files(files) for line in burst]
     else:
         lines = sys.stdin.read().splitlines()

@@ -99,6 +99,15 @@ def test_sentences_become_the_vectors_from_there(
         assert "has no head that finds a word for [MASK]: leave it out" in err
 
 
+def test_a_sentence_is_no_file(capsys: Captured, ours: Path) -> None:
+    code, out, err = called(capsys, "embed", ours / "sentences", "the animal", *CPU)
+    assert (code, out) == (2, "")
+    assert err == (
+        "regard: there is no file the animal: sentences are read from files, a line each, or from "
+        "standard input\n"
+    )
+
+
 def test_stories_are_the_same_from_the_same_seed(capsys: Captured, ours: Path) -> None:
     def told(seed: int) -> str:
         asked = ("--seed", seed, "--max-tokens", 12, *CPU)
