@@ -9,13 +9,12 @@ import torch
 from regard.checkpoint import LoadedModel
 from regard.decoding import Sampling, Slid, stream
 from regard.inspection.recording import record
+from regard.language.growing import BROKEN, Growing
 from regard.language.looking import Looks
 from regard.language.opening import open_as
 from regard.models import Gpt
 from regard.special import BOS, UNKNOWN
 from regard.text import Tokenizer
-
-_BROKEN = "\ufffd"  # bytes that are no character yet
 
 
 @dataclass(frozen=True)
@@ -54,14 +53,13 @@ class Writer:
         Characters that may be the beginning of a stop, or are not complete, wait for the next.
         What each new token looked at is added to ``looks``, where it is given.
         """
-        begun, ids, given = self.tokenizer.encode(prompt), list[int](), 0
-        before, after = self.tokenizer.decode(begun), ""
+        begun, after, given = self.tokenizer.encode(prompt), "", 0
+        text = Growing(self.tokenizer, begun)
         for event in self._tokens(begun or [BOS], sampling, most, looks):
             if isinstance(event, Slid):
                 yield event
                 continue
-            ids.append(event)
-            after = self.tokenizer.decode([*begun, *ids])[len(before) :]
+            after = text.add(event)
             ends = [place for stop in stops if (place := after.find(stop)) >= 0]
             if ends:
                 after = after[: min(ends)]
@@ -95,6 +93,6 @@ class Writer:
 
 def _waiting(text: str, stops: Iterable[str]) -> int:
     """How many of the last characters may turn out to be something else."""
-    broken = len(text) - len(text.rstrip(_BROKEN))
+    broken = len(text) - len(text.rstrip(BROKEN))
     begun = [n for stop in stops for n in range(1, len(stop)) if text.endswith(stop[:n])]
     return max([broken, *begun])
