@@ -59,12 +59,17 @@ def generate(
     from regard.errors import UsageError
     from regard.language import Looks, Writer
 
-    places = [saving.checked(place) for place in save_attention or []]
+    places = [saving.checked(place, "--save-attention") for place in save_attention or []]
     is_watched = show_attention or bool(places)
     if not is_watched and (layer is not None or head is not None):
         raise UsageError("--layer and --head say whose attention is shown: add --show-attention")
     if any(not one for one in stop or []):
         raise UsageError("--stop '' would end before the first word: give some characters")
+    if temperature <= 0 and not greedy:
+        raise UsageError(
+            f"--temperature {temperature:g} is not possible: choose a number above 0, or --greedy "
+            "for the most probable token each time"
+        )
     sampling = None if greedy else Sampling(temperature, top_k, top_p, seed)
     if threads is not None:
         torch.set_num_threads(threads)
@@ -74,6 +79,8 @@ def generate(
         shown = " ".join(unknown[:10])
         _tell(f"the model has never seen {shown}: it reads them as unknown")
     looks = Looks(layer, head) if is_watched else None
+    if looks is not None:
+        looks.site(writer.model)  # refuses before the first word is given
     searching.write_utf8()
     if not only_new:
         _give(text)

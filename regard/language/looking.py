@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from regard.attention import Site
+from regard.attention import MultiHeadAttention, Site
 from regard.errors import UsageError
 from regard.inspection.looking import by_words
 from regard.inspection.trace import Label, Sentence, Token, Word
@@ -37,23 +37,25 @@ class Looks:
     rows: list[tuple[int, Float[Tensor, "K"]]] = field(default_factory=list)  # from which token on
 
     def site(self, model: Gpt) -> Site:
-        """Where the model is watched."""
+        """Where the model is watched; refuses what it has not before anything is written."""
         sites = model.sites
         layer = len(sites) - 1 if self.layer is None else self.layer
         if not 0 <= layer < len(sites):
             raise UsageError(f"there is no layer {layer}: choose one from 0 to {len(sites) - 1}")
+        attention = model.get_submodule(sites[layer].probe.rpartition(".")[0])
+        assert isinstance(attention, MultiHeadAttention)
+        n_heads = attention.n_heads
+        if self.head is not None and not 0 <= self.head < n_heads:
+            raise UsageError(f"there is no head {self.head}: choose one from 0 to {n_heads - 1}")
         return sites[layer]
 
     def add(self, seen: list[int], token: int, weights: Float[Tensor, "H K"]) -> None:
         """A token was written after those seen, from where it looked at the last K of them."""
-        n_heads, n_keys = weights.shape
-        if self.head is not None and not 0 <= self.head < n_heads:
-            raise UsageError(f"there is no head {self.head}: choose one from 0 to {n_heads - 1}")
         if not self.ids:
             self.ids.extend(seen)
         self.ids.append(token)
         row = weights.mean(0) if self.head is None else weights[self.head]
-        self.rows.append((len(seen) - n_keys, row.clone()))
+        self.rows.append((len(seen) - weights.shape[1], row.clone()))
 
     def words(self, tokenizer: Tokenizer, most: int = 3) -> list[Noted]:
         """Of each new word, the words before it that it looked at most."""

@@ -171,6 +171,18 @@ def test_what_does_not_fit_is_refused(asked: list[str], sentence: str, tmp_path:
         ("fill", ["a [MASK]"], "give the folder of a bert"),
         ("generate", ["a", "--head", "1"], "add --show-attention"),
         ("generate", ["a", "--stop", ""], "give some characters"),
+        ("generate", ["a", "--show-attention", "--layer", "7"], "there is no layer 7: choose one"),
+        ("generate", ["a", "--show-attention", "--head", "7"], "there is no head 7: choose one"),
+        (
+            "generate",
+            ["a", "--save-attention", "a.b"],
+            "--save-attention 'a.b' has no known ending",
+        ),
+        (
+            "generate",
+            ["a", "--temperature", "0"],
+            "--temperature 0 is not possible: choose a number",
+        ),
         ("embed", ["--out", "v.txt"], "vectors are written as .npy"),
     ],
 )

@@ -10,13 +10,13 @@ from regard.inspection.trace import Trace
 ENDINGS = (*FORMATS, "trace")
 
 
-def checked(place: Path) -> Path:
-    """The path, if it ends in something that can be written, in a folder that is there."""
+def checked(place: Path, option: str = "--save") -> Path:
+    """The path an option gave, if such a file can be written, in a folder that is there."""
     ending = place.suffix[1:].lower()
     if ending not in ENDINGS:
         allowed = ", ".join(f".{kind}" for kind in ENDINGS[:-1])
         raise UsageError(
-            f"--save {place.name!r} has no known ending: end the name in {allowed} or "
+            f"{option} {place.name!r} has no known ending: end the name in {allowed} or "
             f".{ENDINGS[-1]}"
         )
     # A trace goes where a picture could go.
