@@ -6,7 +6,7 @@ from regard.decoding.constrained import constrained_search
 from regard.decoding.ensemble import Ensemble
 from regard.decoding.greedy import greedy
 from regard.decoding.hypothesis import Hypothesis, Phrase, SourceLine
-from regard.decoding.many import search_many
+from regard.decoding.many import search_as_found, search_many
 from regard.decoding.sampling import sample
 from regard.decoding.streaming import Slid, Written, stream
 from regard.decoding.together import Opening, stream_together
@@ -27,6 +27,7 @@ __all__ = [
     "constrained_search",
     "greedy",
     "sample",
+    "search_as_found",
     "search_many",
     "stream",
     "stream_together",

@@ -1,6 +1,6 @@
 """Left-to-right beam search: the W best prefixes go on; one that takes <EOS> leaves the beam."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -8,6 +8,7 @@ import torch
 
 from regard.decoding.choices import Search
 from regard.decoding.hypothesis import Hypothesis
+from regard.decoding.inferring import infer_each
 from regard.decoding.rules import Rules
 from regard.kernels import log_sum_exp, top
 from regard.models.interface import State, Step
@@ -15,7 +16,6 @@ from regard.shapes import Float, Int, Tensor
 from regard.special import BOS, EOS, PAD
 
 
-@torch.inference_mode()
 def beam_search(
     model: Step[State],
     source: Int[Tensor, "B S"],
@@ -31,7 +31,18 @@ def beam_search(
     Nothing is lost by that, for every prefix it might have kept from the beam is less probable
     still and as hopeless. A beam of 1 is greedy search.
     """
-    search = search or Search()
+    found = dict(beams_as_found(model, source, search or Search(), prefixes))
+    return [found[i] for i in range(len(source))]
+
+
+@infer_each
+def beams_as_found(
+    model: Step[State],
+    source: Int[Tensor, "B S"],
+    search: Search,
+    prefixes: Sequence[Sequence[int]] | None = None,
+) -> Iterator[tuple[int, list[Hypothesis]]]:
+    """The same, each with its row of the source, as soon as its beam is empty."""
     rules = Rules.of(search, source, prefixes)
     beams = _Beams.of(source, rules, search)
     state = model.start(source)
@@ -42,10 +53,10 @@ def beam_search(
         rules.apply(logits, written, sources)
         best, tokens = top(logits, min(search.width, logits.shape[1]))
         beams, rows = beams.extended((best - sums[:, None]).double(), tokens, length)
+        yield from beams.ended
         if not len(rows):
-            break
+            return
         state = model.reorder(state, rows)
-    return [beams.results[i] for i in range(len(source))]
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,7 @@ class _Beams:
     done: Float[Tensor, "A n"]  # scores of the complete hypotheses, best first
     done_totals: Float[Tensor, "A n"]
     done_tokens: Int[Tensor, "A n L"]
-    results: dict[int, list[Hypothesis]]
+    ended: tuple[tuple[int, list[Hypothesis]], ...] = ()  # sources whose last prefix went just now
 
     @classmethod
     def of(cls, source: Int[Tensor, "B S"], rules: Rules, search: Search) -> "_Beams":
@@ -80,7 +91,6 @@ class _Beams:
             done=nothing[:, : search.n_best],
             done_totals=nothing[:, : search.n_best],
             done_tokens=prefixes[:, : search.n_best],
-            results={},
         )
 
     @cached_property
@@ -130,6 +140,7 @@ class _Beams:
             done=done,
             done_totals=done_totals,
             done_tokens=done_tokens,
+            ended=(),
         )
         return after._without_finished(), rows
 
@@ -137,10 +148,10 @@ class _Beams:
         is_live = (self.live > -torch.inf).any(1)
         if bool(is_live.all()):
             return self
-        for beam in (~is_live).nonzero()[:, 0].tolist():
-            self.results[int(self.sources[beam])] = self._complete(beam)
+        gone = (~is_live).nonzero()[:, 0].tolist()
         return replace(
             self,
+            ended=tuple((int(self.sources[beam]), self._complete(beam)) for beam in gone),
             largest_penalty=self.largest_penalty[is_live],
             sources=self.sources[is_live],
             live=self.live[is_live],

@@ -1,11 +1,12 @@
 """Greedy search: always the most probable next token."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 
 from regard.decoding.choices import Search
 from regard.decoding.hypothesis import Hypothesis
+from regard.decoding.inferring import infer_each
 from regard.decoding.rules import Rules
 from regard.kernels import log_sum_exp, top
 from regard.models.interface import State, Step
@@ -13,7 +14,6 @@ from regard.shapes import Int, Tensor
 from regard.special import BOS, EOS, PAD
 
 
-@torch.inference_mode()
 def greedy(
     model: Step[State],
     source: Int[Tensor, "B S"],
@@ -21,7 +21,18 @@ def greedy(
     prefixes: Sequence[Sequence[int]] | None = None,
 ) -> list[Hypothesis]:
     """Decode every row of the source; rows that are done leave the batch."""
-    search = search or Search(width=1)
+    found = dict(greedy_as_found(model, source, search or Search(width=1), prefixes))
+    return [found[i] for i in range(len(source))]
+
+
+@infer_each
+def greedy_as_found(
+    model: Step[State],
+    source: Int[Tensor, "B S"],
+    search: Search,
+    prefixes: Sequence[Sequence[int]] | None = None,
+) -> Iterator[tuple[int, Hypothesis]]:
+    """The same, each with its row of the source, as soon as it has ended."""
     rules = Rules.of(search, source, prefixes)
     n_rows, most = len(source), int(rules.longest.max())
     alive = torch.arange(n_rows, device=source.device)
@@ -38,12 +49,11 @@ def greedy(
         # A broken model may leave no token possible: then the output ends.
         tokens = tokens.masked_fill(best == -torch.inf, EOS)[:, 0]
         written[alive, length] = tokens
-        kept = (tokens != EOS).nonzero()[:, 0]
+        is_kept = tokens != EOS
+        for row in alive[~is_kept].tolist():
+            yield row, search.hypothesis(written[row].tolist(), float(totals[row]))
+        kept = is_kept.nonzero()[:, 0]
         if not len(kept):
-            break
+            return
         if len(kept) < len(alive):
             alive, state = alive[kept], model.reorder(state, kept)
-    return [
-        search.hypothesis(tokens, total)
-        for tokens, total in zip(written.tolist(), totals.tolist(), strict=True)
-    ]

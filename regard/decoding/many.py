@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from regard.decoding.beam import beam_search
+from regard.decoding.beam import beams_as_found
 from regard.decoding.choices import Search
 from regard.decoding.constrained import constrained_search
 from regard.decoding.ensemble import Ensemble
-from regard.decoding.greedy import greedy
+from regard.decoding.greedy import greedy_as_found
 from regard.decoding.hypothesis import Hypothesis, SourceLine
 from regard.decoding.sampling import sample
 from regard.models.interface import Step
@@ -43,7 +43,7 @@ def search_many(
     """
     search = search or Search()
     device = device or torch.device("cpu")
-    model = models[0] if len(models) == 1 else Ensemble(models)
+    model = _one(models)
     n_threads = torch.get_num_threads()
     if n_workers is None:
         n_workers = n_threads if device.type == "cpu" else 1
@@ -65,6 +65,27 @@ def search_many(
                     job.cancel()
             if should_stop():
                 return
+
+
+def search_as_found(
+    models: Sequence[Step[Any]],
+    lines: Sequence[SourceLine],
+    search: Search | None = None,
+    *,
+    device: torch.device | None = None,
+) -> Iterator[tuple[int, list[Hypothesis]]]:
+    """The outputs for one batch of sources, by this thread: each when its own search is over.
+
+    They come with their places among the lines, short ones before long ones.
+    """
+    chosen, device = search or Search(), device or torch.device("cpu")
+    for batch in _alike(list(enumerate(lines))):
+        for row, found in _found(_one(models), batch, chosen, device):
+            yield batch[row][0], found
+
+
+def _one(models: Sequence[Step[Any]]) -> Step[Any]:
+    return models[0] if len(models) == 1 else Ensemble(models)
 
 
 @contextmanager
@@ -115,7 +136,15 @@ def _in_order(
 def _search(
     model: Step[Any], batch: list[Numbered], search: Search, device: torch.device
 ) -> list[list[Hypothesis]]:
-    """Search for one batch, by the search that serves it."""
+    """Search for one batch."""
+    found = dict(_found(model, batch, search, device))
+    return [found[row] for row in range(len(batch))]
+
+
+def _found(
+    model: Step[Any], batch: list[Numbered], search: Search, device: torch.device
+) -> Iterator[tuple[int, list[Hypothesis]]]:
+    """What is found for the rows of one batch, by the search that serves it."""
     lines = [line for _, line in batch]
     source = torch.full((len(lines), max(len(line.tokens) for line in lines)), PAD)
     for row, line in zip(source, lines, strict=True):
@@ -124,12 +153,13 @@ def _search(
     prefixes = [line.prefix for line in lines]
     if search.sampling is not None:
         numbers = [i if line.number is None else line.number for i, line in batch]
-        return sample(model, source, search, prefixes, numbers)
-    if lines[0].must:
-        return [
-            constrained_search(model, source[i : i + 1, : len(line.tokens)], search, line)
-            for i, line in enumerate(lines)
-        ]
-    if search.width == 1:
-        return [[one] for one in greedy(model, source, search, prefixes)]
-    return beam_search(model, source, search, prefixes)
+        yield from enumerate(sample(model, source, search, prefixes, numbers))
+    elif lines[0].must:
+        for i, line in enumerate(lines):
+            alone = source[i : i + 1, : len(line.tokens)]
+            yield i, constrained_search(model, alone, search, line)
+    elif search.width == 1:
+        for row, one in greedy_as_found(model, source, search, prefixes):
+            yield row, [one]
+    else:
+        yield from beams_as_found(model, source, search, prefixes)

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import torch
 from fastapi import FastAPI, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -42,10 +43,21 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> ASGIAp
     """The whole service as one ASGI application; its engine runs while it is served."""
     chosen = settings or Settings()
     metrics = Metrics()
-    engine = Engine(waiting=chosen.bounds.waiting, gather=chosen.gather, watch=metrics.batch)
+    engine = Engine(
+        waiting=chosen.bounds.waiting,
+        gather=chosen.gather,
+        n_lanes=_n_lanes(catalogue, chosen),
+        watch=metrics.batch,
+    )
     metrics.watch_queue(lambda: engine.n_waiting)
     service = Service(catalogue, chosen, engine)
     return Watch(Guard(_routed(service, metrics), chosen), metrics)
+
+
+def _n_lanes(catalogue: Catalogue, settings: Settings) -> int:
+    """A lane for each core, if there are as many sentences; a GPU has one for all."""
+    is_on_cpu = all(one.translator.device.type == "cpu" for one in catalogue.translators)
+    return min(torch.get_num_threads(), settings.rows) if is_on_cpu else 1
 
 
 def _routed(service: Service, metrics: Metrics) -> FastAPI:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -13,7 +12,7 @@ from regard.errors import ServiceError
 from regard.language import Finder, Writer
 from regard.models import Bert, EncoderDecoder
 from regard.serving.generating import TextWriter
-from regard.serving.heard import Heard
+from regard.serving.heard import Audience, Heard
 from regard.serving.languages import Pair, as_pair, guess_pair
 from regard.serving.refusals import RequestError
 from regard.serving.runs import Runs, is_run
@@ -35,15 +34,10 @@ class Served:
         """Its model folder."""
         return self.translator.loaded[0]
 
-    @cached_property
-    def heard(self) -> Heard:
-        """Its model, to be heard while it is searched with."""
-        return Heard(self.loaded.translator)
-
-    @cached_property
-    def aloud(self) -> Translator:
-        """The same translator over the model that can be heard."""
-        return replace(self.translator, loaded=(replace(self.loaded, model=self.heard),))
+    def aloud(self, audience: Audience) -> Translator:
+        """The same translator, heard by an audience while it searches."""
+        heard = Heard(self.loaded.translator, audience)
+        return replace(self.translator, loaded=(replace(self.loaded, model=heard),))
 
     @property
     def has_alignments(self) -> bool:

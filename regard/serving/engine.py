@@ -1,12 +1,15 @@
-"""One thread that does all computing: what arrives together is done together, in fair turns."""
+"""Threads that do all computing: what arrives together is done together, in fair turns."""
 
 import logging
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from threading import Condition, Thread
 from time import monotonic
 from typing import Any
+
+import torch
 
 from regard.errors import RegardError, ServiceError
 from regard.serving.refusals import RequestError
@@ -14,43 +17,71 @@ from regard.serving.ticket import Abandoned, Hear, Item, Runner, Ticket
 
 _log = logging.getLogger(__name__)
 
+_FEWEST = 8  # items that are worth being divided among the lanes
 _PATIENCE = 0.1  # of the time that the last batch took: a whole batch again is worth it
 _MOST_PATIENCE = 0.05  # seconds
 
 Watch = Callable[[int, int, float], None]  # items done together, of how many requests, in seconds
 
 
+@dataclass
+class _Lane:
+    """A thread that works off one batch after the other; what it does, and what it did last."""
+
+    batch: list[Item] = field(default_factory=list)
+    n_last: int = 1
+    took_last: float = 0.0
+    free_since: float = field(default_factory=monotonic)
+
+    @property
+    def n_open(self) -> int:
+        """Items of its batch that are not answered yet."""
+        return sum(not item.is_answered for item in self.batch)
+
+
 class Engine:
     """Takes tickets until ``waiting`` items wait, and works them off batch by batch.
 
-    A batch has one item of each request in turn, so that a long request delays no short one. When
-    the last batch held several items the next begins as soon as as many are there, or after
-    ``gather`` seconds, or a tenth of what the last one took; who asks alone is never kept waiting.
+    A batch has one item of each request in turn, so that a long request delays no short one. Work
+    that is shared is done by ``n_lanes`` threads side by side, each with its share of what there
+    is; other work is done alone. When the last batch held several items the next begins as soon as
+    as many are there, or after ``gather`` seconds, or a tenth of what the last one took; who asks
+    alone is never kept waiting.
     """
 
     def __init__(
-        self, *, waiting: int = 512, gather: float = 0.003, watch: Watch | None = None
+        self,
+        *,
+        waiting: int = 512,
+        gather: float = 0.003,
+        n_lanes: int = 1,
+        watch: Watch | None = None,
     ) -> None:
         self._waiting, self._gather, self._watch = waiting, gather, watch
         self._tickets: deque[Ticket] = deque()
         self._changed = Condition()
         self._is_closing = False
-        self._n_last, self._took_last = 1, 0.0
-        self._free_since = monotonic()
         self._seconds_each = 0.05  # for an item, as a guess that learns
-        self._thread = Thread(target=self._work, name="regard-engine", daemon=True)
+        self._n_threads = torch.get_num_threads()
+        self._lanes = [_Lane() for _ in range(n_lanes)]
+        self._threads = [
+            Thread(target=self._work, args=(lane,), name=f"regard-engine-{i}", daemon=True)
+            for i, lane in enumerate(self._lanes)
+        ]
 
     def start(self) -> None:
         """Begin to work."""
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def close(self, timeout: float | None = None) -> None:
         """Take nothing more, finish what was taken, and end."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
-        if self._thread.is_alive():
-            self._thread.join(timeout)
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(timeout)
 
     @property
     def n_waiting(self) -> int:
@@ -80,43 +111,69 @@ class Engine:
                 self._changed.notify_all()
         return ticket
 
-    def _work(self) -> None:
-        while batch := self._next():
+    def _work(self, lane: _Lane) -> None:
+        while batch := self._next(lane):
             began = monotonic()
+            # Lanes of one thread each: two threads of a small step wait for each other.
+            is_shared = batch[0].ticket.runner.is_shared
+            torch.set_num_threads(1 if is_shared else self._n_threads)
             self._run(batch)
-            self._free_since = monotonic()
-            took = self._free_since - began
-            self._n_last, self._took_last = len(batch), took
-            self._seconds_each = 0.8 * self._seconds_each + 0.2 * took / len(batch)
+            took = monotonic() - began
+            self._rest(lane, took)
             if self._watch is not None:
                 self._watch(len(batch), len({id(item.ticket) for item in batch}), took)
+        torch.set_num_threads(self._n_threads)
 
-    def _next(self) -> list[Item]:
-        """The next batch; nothing once the engine is closed and everything is done."""
+    def _rest(self, lane: _Lane, took: float) -> None:
+        with self._changed:
+            n, lane.batch = len(lane.batch), []
+            lane.n_last, lane.took_last, lane.free_since = n, took, monotonic()
+            self._seconds_each = 0.8 * self._seconds_each + 0.2 * took / n / len(self._lanes)
+            self._changed.notify_all()
+
+    def _next(self, lane: _Lane) -> list[Item]:
+        """The next batch; nothing once the engine is closed and everything is begun."""
         with self._changed:
             while True:
                 self._drop_unwanted()
-                if self._tickets:
-                    self._linger()
+                if self._can_begin():
+                    self._linger(lane)
                     self._drop_unwanted()
-                    if self._tickets:
-                        return self._chosen()
-                elif self._is_closing:
+                    if self._can_begin():
+                        lane.batch = self._chosen()
+                        return lane.batch
+                elif self._is_closing and not self._tickets:
                     return []
                 else:
                     self._changed.wait(1.0)
 
-    def _linger(self) -> None:
+    def _can_begin(self) -> bool:
+        """Whether what waits first may be done beside what is being done."""
+        working = [lane.batch[0].ticket.runner for lane in self._lanes if lane.batch]
+        return bool(self._tickets) and (
+            not working
+            or (self._tickets[0].runner.is_shared and all(one.is_shared for one in working))
+        )
+
+    def _linger(self, lane: _Lane) -> None:
         """Wait a moment for those who were answered together and will ask again together."""
         runner = self._tickets[0].runner
-        enough = min(runner.rows, self._n_last)
-        patience = max(self._gather, min(_PATIENCE * self._took_last, _MOST_PATIENCE))
-        until = max(self._free_since, self._tickets[0].arrived) + patience
-        while not self._is_closing and self._n_alike(runner) < enough:
+        patience = max(self._gather, min(_PATIENCE * lane.took_last, _MOST_PATIENCE))
+        until = max(lane.free_since, self._tickets[0].arrived) + patience
+        while not self._is_closing:
+            enough = min(self._share(runner), lane.n_last)
             left = until - monotonic()
-            if left <= 0:
+            if left <= 0 or self._n_alike(runner) >= enough:
                 return
             self._changed.wait(left)
+
+    def _share(self, runner: Runner) -> int:
+        """How many items a lane takes at once, so that all lanes have as much to do."""
+        n_lanes = len(self._lanes)
+        if n_lanes == 1 or not runner.is_shared:
+            return runner.rows
+        n = self._n_alike(runner) + sum(lane.n_open for lane in self._lanes)
+        return max(1, min(runner.rows // n_lanes, max(_FEWEST, -(-n // n_lanes))))
 
     def _n_alike(self, runner: Runner) -> int:
         return sum(len(one.todo) for one in self._tickets if one.runner.key == runner.key)
@@ -126,7 +183,8 @@ class Engine:
         runner = self._tickets[0].runner
         alike = deque(one for one in self._tickets if one.runner.key == runner.key)
         batch: list[Item] = []
-        while alike and len(batch) < runner.rows:
+        n_most = self._share(runner)
+        while alike and len(batch) < n_most:
             ticket = alike.popleft()
             batch.append(ticket.todo.popleft())
             if ticket.todo:

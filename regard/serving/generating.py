@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from regard.serving.ticket import Item
 
@@ -71,6 +71,7 @@ class Generating:
 
     writer: TextWriter
     rows: int = 64
+    is_shared: ClassVar[bool] = False
 
     @property
     def key(self) -> Hashable:

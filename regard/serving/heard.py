@@ -35,18 +35,18 @@ class _HeardState:
 class Heard(EncoderDecoder):
     """The same model, step by step; whichever search runs, the first row of a source is its best.
 
-    A source is known by its tokens, for a search may cut and order its batches as it likes.
+    A source is known by its tokens, for a search may cut and order its batches as it likes. Every
+    batch has a model of its own to be heard by, over the one that computes.
     """
 
-    def __init__(self, inner: EncoderDecoder) -> None:
+    def __init__(self, inner: EncoderDecoder, audience: Audience) -> None:
         super().__init__(inner.padding)
-        self.inner = inner
-        self.audience: Audience | None = None
+        self.inner, self.audience = inner, audience
 
     def start(self, source: Int[Tensor, "B S"]) -> _HeardState:
         """Read the source."""
         inner = self.inner.start(source)
-        if self.audience is None or not self.audience.sources:
+        if not self.audience.sources:
             return _HeardState(inner)
         sources = tuple(tuple(id_ for id_ in row if id_ != PAD) for row in source.tolist())
         owners = torch.arange(len(sources))
@@ -54,7 +54,7 @@ class Heard(EncoderDecoder):
 
     def step(self, state: _HeardState, tokens: Int[Tensor, "R"]) -> tuple[Tensor, _HeardState]:
         """Take one more token a row, and give the logits of the next."""
-        if self.audience is not None and not self.audience.is_there():
+        if not self.audience.is_there():
             raise Abandoned
         logits, inner = self.inner.step(state.inner, tokens)
         if state.written is None or state.owners is None:
@@ -76,7 +76,6 @@ class Heard(EncoderDecoder):
     def _tell(
         self, sources: Sequence[Source], owners: Sequence[int], written: Int[Tensor, "R L"]
     ) -> None:
-        assert self.audience is not None
         if written.shape[1] < 2:  # <BOS> alone
             return
         told: set[int] = set()

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -50,6 +51,7 @@ class Alone:
     """Something that is done by itself: the payload is called, and gives the answer."""
 
     rows: int = 1
+    is_shared: ClassVar[bool] = False
 
     @property
     def key(self) -> Hashable:

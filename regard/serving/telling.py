@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from regard.serving.refusals import RequestError
 from regard.serving.settings import Bounds
@@ -18,6 +19,7 @@ class Telling:
 
     writer: Storyteller
     rows: int = 1
+    is_shared: ClassVar[bool] = False
 
     @property
     def key(self) -> Hashable:

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from threading import Lock
 from time import monotonic
 from typing import Any, Protocol, runtime_checkable
 
@@ -21,6 +22,10 @@ class Runner(Protocol):
     @property
     def rows(self) -> int:
         """How many items are done together at most."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other work that says so may be done at the same time, by another thread."""
 
     def run(self, items: Sequence["Item"]) -> None:
         """Answer every item."""
@@ -74,6 +79,7 @@ class Ticket:
         self._results: list[Any] = [None] * len(payloads)
         self._n_open = len(payloads)
         self._is_cancelled = False
+        self._lock = Lock()  # its items may be answered by several threads
         if not payloads:
             self.done.set_result([])
 
@@ -84,16 +90,18 @@ class Ticket:
 
     def take(self, item: Item, result: Any) -> None:
         """Keep the result of an item; the last one completes the request."""
-        self._results[item.place] = result
-        self._n_open -= 1
-        if self._n_open == 0 and self.done.set_running_or_notify_cancel():
-            self.done.set_result(self._results)
+        with self._lock:
+            self._results[item.place] = result
+            self._n_open -= 1
+            if self._n_open == 0 and self.done.set_running_or_notify_cancel():
+                self.done.set_result(self._results)
 
     def fail(self, error: BaseException) -> None:
         """Give the request up."""
-        self.todo.clear()
-        if not self.done.done() and self.done.set_running_or_notify_cancel():
-            self.done.set_exception(error)
+        with self._lock:
+            self.todo.clear()
+            if not self.done.done() and self.done.set_running_or_notify_cancel():
+                self.done.set_exception(error)
 
     def cancel(self) -> None:
         """Nobody waits any more: what has not begun is never begun."""

@@ -1,6 +1,6 @@
 """Sentences of many requests, translated together."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from regard.decoding import Search
@@ -16,10 +16,9 @@ from regard.translation import Alignment, Translation
 
 @dataclass(frozen=True)
 class Asked:
-    """A sentence, and what besides its translations is wanted."""
+    """A sentence, and whether somebody listens."""
 
     text: str
-    with_alignments: bool = False
     is_heard: bool = False  # while it is decoded
 
 
@@ -41,35 +40,44 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Translating:
-    """Translate with one model and one search."""
+    """Translate with one model and one search, and align what was found if that is wanted."""
 
     served: Served
     search: Search
     rows: int = 64
+    with_alignments: bool = False
 
     @property
     def key(self) -> Hashable:
         """The same model, asked in the same way."""
-        return ("translate", self.served.name, self.search)
+        return ("translate", self.served.name, self.search, self.with_alignments)
+
+    @property
+    def is_shared(self) -> bool:
+        """Aligning watches the model: nothing else may pass through it meanwhile."""
+        return not self.with_alignments
 
     def run(self, items: Sequence[Item]) -> None:
-        """Translate, and answer in order."""
-        served = self.served
-        served.heard.audience = self._audience(items)
-        try:
-            found = served.aloud.translate(
-                [item.payload.text for item in items], self.search, batch_rows=self.rows
-            )
-            for item, translations in zip(items, found, strict=True):
-                alignments: tuple[Alignment, ...] = ()
-                if item.payload.with_alignments:
-                    pairs = [(item.payload.text, one.text) for one in translations]
-                    alignments = tuple(served.translator.align_many(pairs))
-                answer = Found(item.payload.text, tuple(translations), alignments)
-                item.tell(answer)
-                item.answer(answer)
-        finally:
-            served.heard.audience = None
+        """Translate, and answer each as soon as it is found."""
+        for item, translations in self._found(items):
+            text = item.payload.text
+            alignments = self._aligned(text, translations) if self.with_alignments else ()
+            answer = Found(text, tuple(translations), alignments)
+            item.tell(answer)
+            item.answer(answer)
+
+    def _found(self, items: Sequence[Item]) -> Iterator[tuple[Item, list[Translation]]]:
+        texts = [item.payload.text for item in items]
+        aloud = self.served.aloud(self._audience(items))
+        if self.with_alignments:  # alone, so on all cores; and nothing is aligned before the end
+            found = list(aloud.translate(texts, self.search, batch_rows=self.rows))
+            yield from zip(items, found, strict=True)
+        else:
+            for place, translations in aloud.translate_as_found(texts, self.search):
+                yield items[place], translations
+
+    def _aligned(self, text: str, found: Sequence[Translation]) -> tuple[Alignment, ...]:
+        return tuple(self.served.translator.align_many((text, one.text) for one in found))
 
     def _audience(self, items: Sequence[Item]) -> Audience:
         """Whoever waits for one of these; and of those who listen, to which source."""

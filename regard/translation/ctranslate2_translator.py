@@ -80,24 +80,31 @@ class CTranslate2Translator(Translator):
         n_ahead = 4 * batch_rows  # the first results come soon, later ones in larger windows
         while window := list(islice(waiting, n_ahead)):
             n_ahead = min(_READ_AHEAD, 4 * n_ahead)
-            if any(line.prefix or line.must for line in window):
-                raise UsageError(
-                    "CTranslate2 cannot be told how a translation begins or what it must contain "
-                    "and still rank as Regard does: leave out --engine for --prefix and --must"
-                )
-            yield from self._window(window, search, batch_rows)
+            # Few sentences are divided among the workers, so that none has nothing to do.
+            share = -(-len(window) // self.engine.num_translators)
+            yield from self._window(window, search, min(batch_rows, share))
+
+    def _search_as_found(
+        self, lines: Sequence[SourceLine], search: Search
+    ) -> Iterator[tuple[int, list[Hypothesis]]]:
+        """The same for one batch, which one of its workers gives back as a whole."""
+        return enumerate(self._window(lines, search, len(lines)))
 
     def _window(
-        self, lines: list[SourceLine], search: Search, batch_rows: int
+        self, lines: Sequence[SourceLine], search: Search, n_together: int
     ) -> Iterator[list[Hypothesis]]:
+        if any(line.prefix or line.must for line in lines):
+            raise UsageError(
+                "CTranslate2 cannot be told how a translation begins or what it must contain "
+                "and still rank as Regard does: leave out --engine for --prefix and --must"
+            )
         limits = [search.limits.longest(len(line.tokens)) for line in lines]
         options, power = _options(search)
         if search.sampling is not None:
             ctranslate2().set_random_seed(search.sampling.seed + (lines[0].number or 0))
         results = self.engine.translate_batch(
             [self._tokens(line) for line in lines],
-            # Few sentences are divided among the workers, so that none has nothing to do.
-            max_batch_size=max(1, min(batch_rows, -(-len(lines) // self.engine.num_translators))),
+            max_batch_size=n_together,
             max_input_length=0,
             max_decoding_length=min(max(limits), N_PLACES - 2),
             suppress_sequences=[[self.target_tokenizer.token(id_)] for id_ in (PAD, BOS)],

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from regard.checkpoint import LoadedModel, load
-from regard.decoding import Hypothesis, Search, SourceLine, search_many
+from regard.decoding import Hypothesis, Search, SourceLine, search_as_found, search_many
 from regard.errors import UsageError
 from regard.models import EncoderDecoder
 from regard.special import EOS, UNKNOWN
@@ -135,8 +135,26 @@ class Translator:
         for hypotheses in self._search(lines(), chosen, batch_rows):
             while (of := asked.popleft()) is None:
                 yield [EMPTY]
-            yield [self._translation(one, of) for one in hypotheses] or [EMPTY]
+            yield self._translations(hypotheses, of)
         yield from ([EMPTY] for _ in asked)
+
+    def translate_as_found(
+        self, sentences: Sequence[str | Request], search: Search | None = None
+    ) -> Iterator[tuple[int, list[Translation]]]:
+        """The same for one batch, by this thread alone: each with its place, once it is found.
+
+        Sentences that end early are not kept by those that are still searched for.
+        """
+        asked = [self._asked(sentence) for sentence in sentences]
+        yield from ((place, [EMPTY]) for place, one in enumerate(asked) if one is None)
+        full = [(place, one) for place, one in enumerate(asked) if one is not None]
+        lines = [replace(one.line, number=place) for place, one in full]
+        if not lines:
+            return
+        chosen = self.within_positions(search or Search())
+        for row, hypotheses in self._search_as_found(lines, chosen):
+            place, of = full[row]
+            yield place, self._translations(hypotheses, of)
 
     def score(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Scored]:
         """How probable each target is, given its source; in order, batches of like length."""
@@ -192,6 +210,12 @@ class Translator:
         """What is found for each line, in order: the part that another engine may take over."""
         return search_many(self.models, lines, search, batch_rows=batch_rows, device=self.device)
 
+    def _search_as_found(
+        self, lines: Sequence[SourceLine], search: Search
+    ) -> Iterator[tuple[int, list[Hypothesis]]]:
+        """The same for one batch, each as it is found."""
+        return search_as_found(self.models, lines, search, device=self.device)
+
     def _asked(self, given: str | Request) -> _Asked | None:
         """What the search is asked; nothing where there is no token."""
         asked = Request(given) if isinstance(given, str) else given
@@ -208,6 +232,9 @@ class Translator:
             return ()
         pieces = self.source_tokenizer.pieces(source)[: self.limit]
         return tuple(source[one.start : one.end] for one in pieces if one.id == UNKNOWN)
+
+    def _translations(self, found: Sequence[Hypothesis], asked: _Asked) -> list[Translation]:
+        return [self._translation(one, asked) for one in found] or [EMPTY]
 
     def _translation(self, found: Hypothesis, asked: _Asked) -> Translation:
         tokenizer = self.target_tokenizer

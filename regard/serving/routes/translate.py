@@ -88,8 +88,8 @@ def _asked(
     check_texts(served, texts, bounds)
     if question.alignments and not served.has_alignments:
         raise RequestError(f"{served.name} never looks back at its source: it has no alignments")
-    asked = [Asked(text, question.alignments, is_heard) for text in texts]
-    return Translating(served, search, service.settings.rows), asked
+    asked = [Asked(text, is_heard) for text in texts]
+    return Translating(served, search, service.settings.rows, question.alignments), asked
 
 
 def sentence(found: Found) -> SentenceAnswer:

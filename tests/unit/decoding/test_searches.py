@@ -18,6 +18,7 @@ from regard.decoding import (
     beam_search,
     greedy,
     sample,
+    search_as_found,
     search_many,
 )
 from regard.decoding.constrained import constrained_search
@@ -237,6 +238,36 @@ def test_sampling_that_cannot_be(options: dict[str, Any], sentence: str) -> None
     with pytest.raises(UsageError) as refusal:
         Sampling(**options)
     assert str(refusal.value) == sentence
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_each_output_comes_when_its_own_search_is_over(width: int) -> None:
+    steps: list[int] = []
+
+    class Counted(Trie):
+        def step(self, state: Any, tokens: Tensor) -> Any:
+            steps.append(len(tokens))
+            assert torch.is_inference_mode_enabled()
+            return super().step(state, tokens)
+
+    lines = [
+        SourceLine((A, EOS), prefix=(A, A, A)),
+        SourceLine((A, EOS)),
+        SourceLine((A, EOS), must=(((B,),),)),
+        SourceLine((A, EOS), prefix=(A, B)),
+    ]
+    search = Search(width, alpha=0.0)
+    expected = list(search_many([Trie(TRIE)], lines, search))
+    order = []
+    for place, hypotheses in search_as_found([Counted(TRIE)], lines, search):
+        order.append((place, len(steps)))
+        assert not torch.is_inference_mode_enabled()  # that is for the search alone
+        assert hypotheses == expected[place]
+    phrased, *others = order
+    assert phrased[0] == 2  # those with phrases to write are searched for apart, and first
+    assert [place for place, _ in others] == [1, 3, 0]
+    assert len({n_steps for _, n_steps in others}) == 3
+    assert list(search_as_found([Trie(TRIE)], [])) == []
 
 
 def test_a_model_without_any_next_token_ends() -> None:

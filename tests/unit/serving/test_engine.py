@@ -16,8 +16,15 @@ from regard.serving.ticket import Item
 class Echo:
     """Answers with what it was given, and remembers what was done together."""
 
-    def __init__(self, key: str = "echo", rows: int = 4, gate: threading.Event | None = None):
-        self.name, self.rows = key, rows
+    def __init__(
+        self,
+        key: str = "echo",
+        rows: int = 4,
+        gate: threading.Event | None = None,
+        *,
+        is_shared: bool = False,
+    ) -> None:
+        self.name, self.rows, self.is_shared = key, rows, is_shared
         self.gate = gate or threading.Event()
         if gate is None:
             self.gate.set()
@@ -176,3 +183,76 @@ def test_after_a_batch_of_several_the_next_waits_for_as_many() -> None:
         ticket.done.result(5)
     assert echo.batches == [[0, 1, 2], [0, 1, 2]]
     engine.close(5.0)
+
+
+class Meeting(Echo):
+    """Shared work that ends when as many lanes as expected are at it."""
+
+    def __init__(self, n_lanes: int, rows: int = 64) -> None:
+        super().__init__("meeting", rows, is_shared=True)
+        self.barrier = threading.Barrier(n_lanes)
+
+    def run(self, items: Sequence[Item]) -> None:
+        self.barrier.wait(5)
+        super().run(items)
+
+
+def test_lanes_divide_what_is_shared_and_answer_one_request_together() -> None:
+    engine = started(n_lanes=2)
+    gate, _ = held(engine)
+    meeting = Meeting(2)
+    tickets = [engine.submit(meeting, list(range(18)), 10.0), engine.submit(meeting, ["x"], 10.0)]
+    gate.set()
+    assert tickets[0].done.result(5) == [(i, i) for i in range(18)]
+    assert tickets[1].done.result(5) == [("x", 0)]
+    assert sorted(map(len, meeting.batches)) == [9, 10]
+    engine.close(5.0)
+
+
+def test_lanes_never_do_more_at_once_than_one_would() -> None:
+    engine = started(n_lanes=2)
+    gate, _ = held(engine)
+    meeting = Meeting(2, rows=7)
+    ticket = engine.submit(meeting, list(range(12)), 10.0)
+    gate.set()
+    assert ticket.done.result(5) == [(i, i) for i in range(12)]
+    assert [len(batch) for batch in meeting.batches] == [3, 3, 3, 3]
+    engine.close(5.0)
+
+
+def test_what_is_not_shared_is_done_alone_and_in_its_turn() -> None:
+    engine = started(n_lanes=2)
+    gate = threading.Event()
+    running = Echo("first", gate=gate, is_shared=True)
+    alone = Echo("alone")
+    after = Echo("after", is_shared=True)
+    order: list[str] = []
+    tickets = []
+    for name, echo in (("first", running), ("alone", alone), ("after", after)):
+        tickets.append(engine.submit(echo, [name], 10.0))
+        tickets[-1].done.add_done_callback(lambda _, name=name: order.append(name))
+        while name == "first" and engine.n_waiting:
+            time.sleep(0.001)
+    time.sleep(0.05)
+    assert not alone.batches  # it waits for the other lane
+    assert not after.batches  # behind it
+    gate.set()
+    for ticket in tickets:
+        ticket.done.result(5)
+    assert order == ["first", "alone", "after"]
+    engine.close(5.0)
+
+
+def test_lanes_go_on_while_one_of_them_is_held() -> None:
+    engine = started(n_lanes=2)
+    gate = threading.Event()
+    long = engine.submit(Echo("long", gate=gate, is_shared=True), ["long"], 10.0)
+    while engine.n_waiting:
+        time.sleep(0.001)
+    for word in "ab":
+        short = engine.submit(Echo(is_shared=True), [word], 10.0)
+        assert short.done.result(5) == [(word, 0)]
+    assert not long.done.done()
+    gate.set()
+    engine.close(5.0)
+    assert long.done.result(0) == [("long", 0)]

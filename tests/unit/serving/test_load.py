@@ -5,14 +5,25 @@ import json
 import random
 import threading
 import time
+from collections.abc import Iterator
 
 import httpx
 import pytest
+import torch
 
 from regard.serving import Bounds, Catalogue, Settings
 from tests.unit.serving.conftest import Live, copier, living, model_of
 
 WORDS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@pytest.fixture(params=[1, 2])
+def n_lanes(request: pytest.FixtureRequest) -> Iterator[int]:
+    """As many as torch has threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(before)
 
 
 def sentence(draw: random.Random) -> str:
@@ -64,6 +75,7 @@ async def break_off(client: httpx.AsyncClient, texts: list[str], draw: random.Ra
             raise TimeoutError
 
 
+@pytest.mark.usefixtures("n_lanes")
 def test_every_answer_belongs_to_its_question() -> None:
     served = copier("copy", ("en", "de"), seconds=0.0005)
 
@@ -76,6 +88,28 @@ def test_every_answer_belongs_to_its_question() -> None:
         assert asyncio.run(load(live)) == 18 * 4
         assert "regard_queue_sentences 0.0" in httpx.get(f"{live.url}/metrics").text
     assert max(model_of(served).sizes) > 4  # sentences of several clients, searched together
+
+
+def test_a_short_sentence_is_answered_while_a_long_one_of_its_batch_is_decoded() -> None:
+    served = copier(seconds=0.01)
+    n_steps: dict[str, int] = {}
+
+    async def ask_in_turn(client: httpx.AsyncClient, text: str) -> None:
+        answer = await client.post("/api/v1/translate", json={"text": text})
+        n_steps[text] = model_of(served).n_steps
+        assert answer.json()["translations"][0]["hypotheses"][0]["text"] == text
+
+    async def load(live: Live) -> None:
+        async with httpx.AsyncClient(base_url=live.url, timeout=60) as client:
+            first = asyncio.create_task(ask_in_turn(client, "first in line"))
+            while not model_of(served).n_steps:
+                await asyncio.sleep(0.001)
+            await asyncio.gather(first, *(ask_in_turn(client, text) for text in ("a" * 60, "b")))
+
+    with living(Catalogue((served,))) as live:
+        asyncio.run(load(live))
+    assert model_of(served).sizes == [1, 2]
+    assert n_steps["b"] < n_steps["a" * 60] - 40
 
 
 def test_a_full_queue_says_when_to_come_again() -> None:
