@@ -51,11 +51,14 @@ inline void give(const Head& h, const float* weights, const float* b, i64 ldb, f
   }
 }
 
+// The columns from `end` on count for nothing.
 inline void softmax_row(float* r, i64 end, i64 ld, float scale) {
+  if (end < 1) return;
   const i64 width = up(end, 16);
-  const float top = row_max(r, end);
+  const v16 lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, none = v16{} - INFINITY;
+  store(r + width - 16, lanes < float(end - width + 16) ? load(r + width - 16) : none);
+  const float top = row_max(r, width);
   float sum = 0.0f;
-  for (i64 j = end; j < width; ++j) r[j] = -INFINITY;
 #pragma omp simd reduction(+ : sum)
   for (i64 j = 0; j < width; ++j) {
     const float e = fast_exp((r[j] - top) * scale);

@@ -139,7 +139,17 @@ struct Gelu {  // z Φ(z) and its derivative, exactly; vectorised by the compile
   }
 };
 
-inline float row_max(const float* r, i64 n) {  // std::max in a loop is not vectorised without -ffinite-math-only
+inline float largest(v16 x) {  // of sixteen; std::max in a loop is not vectorised without -ffinite-math-only
+#ifdef __AVX512F__
+  return _mm512_reduce_max_ps(__m512(x));
+#else
+  float top = x[0];
+  for (int l = 1; l < 16; ++l) top = std::max(top, x[l]);
+  return top;
+#endif
+}
+
+inline float row_max(const float* r, i64 n) {
   float top = -INFINITY;
   i64 j = 0;
   if (n >= 16) {
@@ -148,7 +158,7 @@ inline float row_max(const float* r, i64 n) {  // std::max in a loop is not vect
       const v16 x = *reinterpret_cast<const v16*>(r + j);
       best = x > best ? x : best;
     }
-    for (int l = 0; l < 16; ++l) top = std::max(top, best[l]);
+    top = largest(best);
   }
   for (; j < n; ++j) top = std::max(top, r[j]);
   return top;

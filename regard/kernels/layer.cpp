@@ -167,6 +167,11 @@ void activation_row_back(i64 d, const float* slope, const float* inner, float sc
   }
 }
 
+// A row written long ago is fetched from afar in one go, before a product asks for it a few columns at a time.
+void fetch_row(i64 d, const float* x) {
+  for (i64 j = 0; j < d; j += 16) __builtin_prefetch(x + j);
+}
+
 // dW [M, N] += gᵀ x over some rows
 void add_product(i64 rows, i64 M, i64 N, const float* g, i64 ldg, const float* x, i64 ldx, float* dW) {
   product(M, N, rows, {g, ldg, true}, x, ldx, {dW, N}, dW, N);
@@ -334,6 +339,7 @@ void k_layer_back(const Shape* shape, const Weights* weights, const float* x, fl
           g = gs + r * ld;
         }
         drop_row(D, g, second, i + r, f, c + r * ld, d.narrow_bias);
+        fetch_row(F, h + r * ldf);
       }
       product_packed(m, F, D, {c, ld}, narrow, {}, gh, ldf);
       add_product(m, D, F, c, ld, h, ldf, d.narrow);
@@ -350,6 +356,7 @@ void k_layer_back(const Shape* shape, const Weights* weights, const float* x, fl
                       s.is_pre_norm ? gy + (i + r) * D : nullptr, g_first + (i + r) * ld,
                       s.is_pre_norm ? d.gamma2 : d.gamma1, s.is_pre_norm ? d.beta2 : d.beta1);
         drop_row(D, g_first + (i + r) * ld, first, i + r, f, c + r * ld, d.out_bias);
+        fetch_row(D, k.context + (i + r) * ld);
       }
       product_packed(m, D, D, {c, ld}, out, {}, g_context + i * ld, ld);
       add_product(m, D, D, c, ld, k.context + i * ld, ld, d.out);

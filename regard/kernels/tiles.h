@@ -44,6 +44,10 @@ __attribute__((noinline)) void tile(i64 K, const float* A, i64 stride, const flo
     base[g] = A + 3 * g * stride;
     asm("" : "+r"(base[g]));
   }
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
+    for (int l = 0; l < L; ++l) __builtin_prefetch(C + r * ldc + 16 * l, 1);  // come while the sums are formed
   for (i64 k = 0; k < K; ++k, B += ldb) {
     v16 b[L];
 #pragma GCC unroll 2
