@@ -15,8 +15,8 @@ Rows: "it" is the pronoun's own row in the encoder, "said" that of the word that
 ("tired"), "predicting" and "reading" are the decoder's two steps of the pronoun in the true
 translation. With norms, weights count by the values they bring; a rollout follows all layers. Only
 where the two nouns differ in French gender does a translation need to know which one is meant:
---genders-differ keeps to those. --train first trains a model of three narrow layers, for a minute
-or two, on the one sentence in seven of the phrasebook's training split that has such a pronoun.
+--genders-differ keeps to those. --train first trains a model of three narrow layers, for a few
+minutes, on the one sentence in seven of the phrasebook's training split that has such a pronoun.
 """
 
 import argparse
@@ -54,7 +54,7 @@ _N_SHOWN = 8
 _N_READ, _N_VALID = 200_000, 300
 _SETTINGS = (
     *("model.n_layers=3", "model.d_feedforward=64", "text.size=1000"),
-    *("training.updates=800", "training.batch_tokens=1024", "training.learning_rate=0.003"),
+    *("training.updates=2500", "training.batch_tokens=1024", "training.learning_rate=0.003"),
 )
 
 
@@ -224,19 +224,19 @@ def _show(title: str, decided: dict[str, list[Decided]]) -> None:
         for name in dict.fromkeys([*order[:_N_SHOWN], *encoder[:2], *usual[:2]])
     ]
     print(f"\n{title}: right in %, by chance 50; {len(decided)} readings")
-    head = ["reading", "chosen half", "other half", "largest of all words", "mean weight"]
+    head = ["reading", "chosen half", "other half", "largest of all words"]
+    head += ["over half of the weight", "mean weight"]
     print_table(head, rows)
 
 
 def _shares(decided: Sequence[Decided], are_shares: bool) -> list[str]:
-    """Right in both halves; in the other one, how often no word gets more, and how much it gets."""
+    """Right in both halves; in the other one, how often it gets most, and how much it gets."""
     chosen, other = decided[::2], decided[1::2]
-    largest, weight = (
-        _share(other, lambda one: one.is_largest),
-        _share(other, lambda one: one.weight),
-    )
-    found = [f"{share:.1f}" for share in (_share(chosen), _share(other), largest)]
-    return [*found, f"{weight:.1f}" if are_shares else "–"]
+    found = [_share(chosen), _share(other), _share(other, lambda one: one.is_largest)]
+    if are_shares:
+        found.append(_share(other, lambda one: one.weight > 0.5))
+        found.append(_share(other, lambda one: one.weight))
+    return [*(f"{share:.1f}" for share in found), *([] if are_shares else ["–", "–"])]
 
 
 def _share(
