@@ -7,7 +7,7 @@ import type { Pointed } from "./pointing";
 import { FONTS } from "./scene";
 import type { Reading } from "./table";
 import { type Kind, type Trace, layersOf, siteOf } from "./trace";
-import type { Say } from "./words";
+import { type Say, sayHeads } from "./words";
 
 interface Props {
   trace: Trace;
@@ -148,7 +148,7 @@ export function HeadsGrid(props: Props): JSX.Element {
     }
   };
   const isUniform = head !== null && (siteOf(trace, kind, layer)?.is_uniform[head] ?? false);
-  const chosen = head === null ? say("allHeads", { n: nHeads }) : say("head", { n: head });
+  const chosen = sayHeads(say, head, nHeads);
   return (
     <div class="heads">
       <canvas

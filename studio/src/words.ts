@@ -62,6 +62,7 @@ export const WORDS = {
   layer: ["layer {n}", "第 {n} 层"],
   head: ["head {n}", "第 {n} 头"],
   allHeads: ["mean of {n} heads", "{n} 个头的平均"],
+  oneHead: ["its only head", "唯一的头"],
   eachHead: ["all {n} heads, a colour each", "{n} 个头，各用一种颜色"],
   heads: ["Layers × heads", "层 × 头"],
   headsLead: [
@@ -88,7 +89,7 @@ export const WORDS = {
   step: ["How sure the model was", "模型有多大把握"],
   stepLead: ["Most probable tokens at “{token}”", "在“{token}”处最可能的词元"],
   stepHint: ["Point at a word of the output.", "把指针移到译文的词上。"],
-  total: ["log P = {value} over {n} steps", "log P = {value}，共 {n} 步"],
+  total: ["log P = {value} over {n} {n:step|steps}", "log P = {value}，共 {n} 步"],
   save: ["Save", "保存"],
   trace: ["trace", "记录"],
   preset: ["The lectures' example", "课件中的例子"],
@@ -380,7 +381,7 @@ export const WORDS = {
     "{row} 看 {column}：左 {left}，右 {right}，差 {value}",
   ],
   leftOut: [
-    "{n} words without a partner on the other side are left out.",
+    "{n} {n:word|words} without a partner on the other side {n:is|are} left out.",
     "有 {n} 个词在另一边没有对应，未列出。",
   ],
   tokens: ["How sure each was, token by token", "逐个词元的把握"],
@@ -396,13 +397,24 @@ export const WORDS = {
 
 export type Word = keyof typeof WORDS;
 
+/** `{n}` is filled in; `{n:word|words}` is the first where n is 1, the second elsewhere. */
 export function say(
   language: Language,
   word: Word,
   places: Record<string, string | number> = {},
 ): string {
   const text: string = WORDS[word][language === "en" ? 0 : 1];
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(places[name] ?? whole));
+  return text.replace(/\{(\w+)(?::(\w+)\|(\w+))?\}/g, (whole, name: string, one, many) => {
+    const value = places[name] ?? whole;
+    return String(one === undefined ? value : value === 1 ? one : many);
+  });
 }
 
 export type Say = (word: Word, places?: Record<string, string | number>) => string;
+
+/** Which heads a picture shows: one of them, or null for all. */
+export function sayHeads(say: Say, head: number | null, nHeads: number, isLines = false): string {
+  if (head !== null) return say("head", { n: head });
+  if (nHeads === 1) return say("oneHead");
+  return say(isLines ? "eachHead" : "allHeads", { n: nHeads });
+}

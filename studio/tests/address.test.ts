@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { format, parse, usual } from "../src/address";
 import { COLOURS, ENOUGH, contrast, rampTable, readable, shade } from "../src/colours";
-import { WORDS, say } from "../src/words";
+import { type Say, WORDS, say, sayHeads } from "../src/words";
 import { shortened, textWidth } from "../src/scene";
 import fixture from "./fixture.json";
 import { near } from "./near";
@@ -97,4 +97,20 @@ test("every word is there in both languages, and fills its places", () => {
     assert.deepEqual(places(english), places(chinese), name);
   }
   assert.equal(say("en", "layer", { n: 2 }), "layer 2");
+});
+
+test("one is said otherwise than many, in both languages", () => {
+  assert.equal(say("en", "leftOut", { n: 2 }).split(" ").slice(0, 2).join(" "), "2 words");
+  assert.match(say("en", "leftOut", { n: 1 }), /^1 word without .* is left out\.$/);
+  assert.equal(say("en", "total", { value: "-1", n: 1 }), "log P = -1 over 1 step");
+  assert.equal(say("zh", "leftOut", { n: 1 }), "有 1 个词在另一边没有对应，未列出。");
+  const english: Say = (word, places) => say("en", word, places);
+  const chinese: Say = (word, places) => say("zh", word, places);
+  assert.equal(sayHeads(english, null, 8), "mean of 8 heads");
+  assert.equal(sayHeads(english, null, 8, true), "all 8 heads, a colour each");
+  assert.equal(sayHeads(english, 3, 8), "head 3");
+  for (const isLines of [false, true]) {
+    assert.equal(sayHeads(english, null, 1, isLines), "its only head");
+    assert.equal(sayHeads(chinese, null, 1, isLines), "唯一的头");
+  }
 });

@@ -108,6 +108,19 @@ def test_models_of_other_shapes_are_compared(alone, visit, recorded) -> None:
     expect(right.locator("svg path")).to_have_count(int((heads >= 0.02).sum()))
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", ["mean of 4 heads", "its only head"]), ("zh", ["4 个头的平均", "唯一的头"])],
+)
+@pytest.mark.parametrize("form", ["matrix", "lines"])
+def test_one_head_is_no_mean(alone, visit, form: str, language: str, said: list[str]) -> None:
+    page = visit(f"{alone}#/compare?form={form}&lang={language}")
+    many = {"en": "all 4 heads, a colour each", "zh": "4 个头，各用一种颜色"}[language]
+    expected = [many, said[1]] if form == "lines" else said
+    for place, heads in enumerate(expected):
+        expect(page.locator(f"{BOTH}:nth-child({place + 1})")).to_contain_text(heads)
+
+
 def test_two_files_that_are_dropped_are_compared_and_saved(alone, visit, recorded) -> None:
     page = visit(alone)
     texts = [json.dumps(recorded(name)["trace"]) for name in ("en-fr", "en-fr-wide")]

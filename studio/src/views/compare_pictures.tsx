@@ -17,7 +17,7 @@ import { Save } from "../save";
 import { type Scene, beside, stacked, titled } from "../scene";
 import { type Table, labelAt, mean, tableOf } from "../table";
 import type { Kind } from "../trace";
-import type { Say } from "../words";
+import { type Say, sayHeads } from "../words";
 import { PLACES, type Sides } from "./compare";
 
 interface Props {
@@ -69,15 +69,13 @@ export function ComparePictures(props: Props): JSX.Element {
   }, [tables]);
   const selected = useSelected(address, tables, difference, over);
   const names = PLACES.map((place) => sides[place].file ?? sides[place].trace.provenance.model);
+  const isLines = address.form === "lines";
   const titles = chosen.map(
     ({ layer, head, site }) =>
       say("layer", { n: layer }) +
       say("comma") +
-      (head === null
-        ? say(address.form === "lines" ? "eachHead" : "allHeads", { n: site?.weights.length ?? 0 })
-        : say("head", { n: head })),
+      sayHeads(say, head, site?.weights.length ?? 0, isLines),
   );
-  const isLines = address.form === "lines";
   const drawn = useMemo(() => {
     const longest = Math.max(
       1,

@@ -11,6 +11,7 @@ import { Save } from "../save";
 import type { Stage } from "../stage";
 import { type Reading, labelAt, mean, strongest, tableOf } from "../table";
 import type { Site } from "../trace";
+import { sayHeads } from "../words";
 
 interface Props {
   stage: Stage;
@@ -39,9 +40,7 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
   const ends = endsOf(pointed, kind, reading, table.rows, table.columns);
   const rowMeaning = kind === "encoder" ? say("lookingFrom") : say(reading);
   const title = say(`${kind}Long`) + say("comma") + say("layer", { n: layer });
-  const nHeads = site.weights.length;
-  const ofAll = say(address.form === "lines" ? "eachHead" : "allHeads", { n: nHeads });
-  const below = head === null ? ofAll : say("head", { n: head });
+  const below = sayHeads(say, head, site.weights.length, address.form === "lines");
   const squares = useMemo(
     () =>
       matrixFigure({

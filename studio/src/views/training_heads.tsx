@@ -13,6 +13,7 @@ import { Save } from "../save";
 import { stacked } from "../scene";
 import { mean, tableOf } from "../table";
 import { kindsOf, siteOf } from "../trace";
+import { sayHeads } from "../words";
 import { type TrainingProps, grouped } from "./training";
 
 interface Props extends TrainingProps {
@@ -116,8 +117,7 @@ function Over(props: OverProps): JSX.Element | null {
     [then, site, head, reading],
   );
   const values = useMemo(() => (table ? mean(table.weights) : []), [table]);
-  const below =
-    head === null ? say("allHeads", { n: site?.weights.length ?? 0 }) : say("head", { n: head });
+  const below = sayHeads(say, head, site?.weights.length ?? 0);
   const title = say("layer", { n: layer }) + say("comma") + below;
   const squares = useMemo(
     () =>
