@@ -1,16 +1,15 @@
 """A language of eight words in which translating is reversing, and the command that learns it."""
 
-import os
 import random
 import subprocess
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from regard.cli import main
+
+from .commands import run
 
 TINY = (
     "model.d_model=16",
@@ -51,19 +50,6 @@ def settings(*changes: str) -> list[str]:
     merged = dict(change.split("=", 1) for change in (*TINY, *changes))
     sets = [part for key, value in merged.items() for part in ("--set", f"{key}={value}")]
     return ["--device", "cpu", "--threads", "1", *sets]
-
-
-def run(arguments: Sequence[str], timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    """Run the real command."""
-    return subprocess.run(
-        [sys.executable, "-m", "regard", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        encoding="utf-8",
-        timeout=timeout,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
 
 
 @pytest.fixture(scope="session")

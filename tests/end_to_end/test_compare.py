@@ -7,7 +7,8 @@ import pytest
 
 from regard.cli import main
 
-from .conftest import Toy, run
+from .commands import run
+from .conftest import Toy
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from regard.models import build
 from regard.recipes import Recipe, TransformerSection
 from regard.text import SentencePieceText
 
-from .conftest import run
+from .commands import run
 
 SENTENCES = ["the dog runs over the street", "a cat sleeps near the old house"]
 

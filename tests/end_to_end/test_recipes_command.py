@@ -1,8 +1,6 @@
 """`regard recipes`, as it is typed."""
 
 import json
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -10,15 +8,11 @@ import pytest
 
 from regard.recipes import parse_recipe, preset_names, preset_text, read_recipe
 
+from .commands import Done, run
 
-def regard(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "regard", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        encoding="utf-8",
-    )
+
+def regard(*arguments: str) -> Done:
+    return run(arguments)
 
 
 def test_the_list() -> None:

@@ -7,32 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from .commands import COMMAND, Done, environment, run
+
 MODEL = Path(__file__).parents[1] / "fixtures" / "model-format-1"
-COMMAND = [sys.executable, "-m", "regard", "translate"]
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
+ENVIRONMENT = {**environment(), "PYTHONIOENCODING": "ascii"}  # and yet UTF-8 comes out
 
 
-def translate(
-    *arguments: object, given: str | bytes = "", model: Path = MODEL
-) -> subprocess.CompletedProcess[str]:
+def translate(*arguments: object, given: str | bytes = "", model: Path = MODEL) -> Done:
     """Run the command with this on standard input."""
     raw = given.encode() if isinstance(given, str) else given
-    done = subprocess.run(
-        [*COMMAND, str(model), *map(str, arguments), "--device", "cpu"],
-        input=raw,
-        capture_output=True,
-        check=False,
-        timeout=120,
-        env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"},  # and yet UTF-8 comes out
-    )
-    return subprocess.CompletedProcess(
-        done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
-    )
+    return run(["translate", str(model), *map(str, arguments), "--device", "cpu"], raw)
 
 
 def start() -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [*COMMAND, str(MODEL), "--device", "cpu"],
+        [*COMMAND, "translate", str(MODEL), "--device", "cpu"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -110,7 +99,7 @@ def test_at_a_terminal_it_asks() -> None:
 
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [*COMMAND, str(MODEL), "--device", "cpu"],
+        [*COMMAND, "translate", str(MODEL), "--device", "cpu"],
         stdin=theirs,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
