@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
 import torch
 
 from regard.decoding.choices import Search
@@ -12,7 +13,7 @@ from regard.decoding.inferring import infer_each
 from regard.decoding.rules import Rules
 from regard.kernels import log_sum_exp, top
 from regard.models.interface import State, Step
-from regard.shapes import Float, Int, Tensor
+from regard.shapes import Bool, Float, Int, Tensor
 from regard.special import BOS, EOS, PAD
 
 
@@ -44,48 +45,57 @@ def beams_as_found(
 ) -> Iterator[tuple[int, list[Hypothesis]]]:
     """The same, each with its row of the source, as soon as its beam is empty."""
     rules = Rules.of(search, source, prefixes)
-    beams = _Beams.of(source, rules, search)
+    beams = _Beams.of(rules)
     state = model.start(source)
-    for length in range(1, int(rules.longest.max()) + 1):
-        logits, state = model.step(state, beams.last_tokens(length))
+    for length in range(1, beams.most + 1):
+        logits, state = model.step(state, _on(source.device, beams.last_tokens(length)))
         sums = log_sum_exp(logits)
-        written, sources = beams.written(length)
+        written, sources = (_on(source.device, one) for one in beams.written(length))
         rules.apply(logits, written, sources)
         best, tokens = top(logits, min(search.width, logits.shape[1]))
-        beams, rows = beams.extended((best - sums[:, None]).double(), tokens, length)
+        found = (best - sums[:, None]).double()
+        beams, rows = beams.extended(found.cpu().numpy(), tokens.cpu().numpy(), length)
         yield from beams.ended
         if not len(rows):
             return
-        state = model.reorder(state, rows)
+        state = model.reorder(state, _on(source.device, rows))
+
+
+def _on(device: torch.device, numbers: Int[np.ndarray, "..."]) -> Int[Tensor, "..."]:
+    return torch.from_numpy(numbers).to(device)
 
 
 @dataclass(frozen=True)
 class _Beams:
-    """The beams of the sources still searched for; a place of a beam may be empty (-inf)."""
+    """The beams of the sources still searched for; a place of a beam may be empty (-inf).
+
+    They are small, and changed at every step in many ways: numpy needs half of torch's time for
+    that, and does not give the interpreter to another thread at each of them.
+    """
 
     search: Search
-    largest_penalty: Float[Tensor, "A"]
-    sources: Int[Tensor, "A"]  # which source of the batch each beam is for
-    live: Float[Tensor, "A W"]  # log-probabilities of the prefixes
-    prefixes: Int[Tensor, "A W L"]
-    done: Float[Tensor, "A n"]  # scores of the complete hypotheses, best first
-    done_totals: Float[Tensor, "A n"]
-    done_tokens: Int[Tensor, "A n L"]
+    largest_penalty: Float[np.ndarray, "A"]
+    sources: Int[np.ndarray, "A"]  # which source of the batch each beam is for
+    live: Float[np.ndarray, "A W"]  # log-probabilities of the prefixes
+    prefixes: Int[np.ndarray, "A W L"]
+    done: Float[np.ndarray, "A n"]  # scores of the complete hypotheses, best first
+    done_totals: Float[np.ndarray, "A n"]
+    done_tokens: Int[np.ndarray, "A n L"]
     ended: tuple[tuple[int, list[Hypothesis]], ...] = ()  # sources whose last prefix went just now
 
     @classmethod
-    def of(cls, source: Int[Tensor, "B S"], rules: Rules, search: Search) -> "_Beams":
-        n, device, most = len(source), source.device, int(rules.longest.max())
-        penalties = [search.penalised(length) for length in rules.longest.tolist()]
-        nothing = torch.full((n, search.width), -torch.inf, dtype=torch.float64, device=device)
-        live = nothing.clone()
+    def of(cls, rules: Rules) -> "_Beams":
+        search, longest = rules.search, rules.longest.tolist()
+        n, most = len(longest), max(longest)
+        nothing = np.full((n, search.width), -np.inf)
+        live = nothing.copy()
         live[:, 0] = 0.0  # every beam starts with one prefix: nothing but <BOS>
-        prefixes = torch.full((n, search.width, most + 1), PAD, device=device)
+        prefixes = np.full((n, search.width, most + 1), PAD)
         prefixes[:, :, 0] = BOS
         return cls(
             search=search,
-            largest_penalty=torch.tensor(penalties, dtype=torch.float64, device=device),
-            sources=torch.arange(n, device=device),
+            largest_penalty=np.array([search.penalised(length) for length in longest]),
+            sources=np.arange(n),
             live=live,
             prefixes=prefixes,
             done=nothing[:, : search.n_best],
@@ -93,62 +103,76 @@ class _Beams:
             done_tokens=prefixes[:, : search.n_best],
         )
 
+    @property
+    def most(self) -> int:
+        """Tokens of the longest output."""
+        return int(self.prefixes.shape[2]) - 1
+
     @cached_property
-    def _taken(self) -> Int[Tensor, "R"]:
+    def _taken(self) -> Int[np.ndarray, "R"]:
         """The places of all beams, end to end, that hold a prefix: a row of the model each."""
-        return (self.live.flatten() > -torch.inf).nonzero()[:, 0]
+        return np.flatnonzero(self.live > -np.inf)
 
-    def last_tokens(self, length: int) -> Int[Tensor, "R"]:
+    def last_tokens(self, length: int) -> Int[np.ndarray, "R"]:
         """The token each prefix ends with."""
-        return self.prefixes[:, :, length - 1].flatten()[self._taken]
+        last: Int[np.ndarray, "R"] = self.prefixes[:, :, length - 1].ravel()[self._taken]
+        return last
 
-    def written(self, length: int) -> tuple[Int[Tensor, "R L"], Int[Tensor, "R"]]:
+    def written(self, length: int) -> tuple[Int[np.ndarray, "R L"], Int[np.ndarray, "R"]]:
         """The prefixes, and the source of each."""
-        taken = self._taken
-        prefixes = self.prefixes[:, :, :length].flatten(0, 1)[taken]
-        return prefixes, self.sources[taken // self.search.width]
+        beam, place = np.divmod(self._taken, self.search.width)
+        return self.prefixes[beam, place, :length], self.sources[beam]
 
     def extended(
-        self, log_probabilities: Float[Tensor, "R k"], tokens: Int[Tensor, "R k"], length: int
-    ) -> tuple["_Beams", Int[Tensor, "N"]]:
+        self,
+        log_probabilities: Float[np.ndarray, "R k"],
+        tokens: Int[np.ndarray, "R k"],
+        length: int,
+    ) -> tuple["_Beams", Int[np.ndarray, "N"]]:
         """The beams after one more token, and the rows of the model that they go on from."""
         n, width, k, taken = len(self.live), self.search.width, tokens.shape[1], self._taken
-        totals = self.live.new_full((n * width, k), -torch.inf)
-        totals[taken] = self.live.flatten()[taken, None] + log_probabilities
-        candidates = tokens.new_zeros(n * width, k)
+        totals = np.full((n * width, k), -np.inf)
+        totals[taken] = self.live.ravel()[taken, None] + log_probabilities
+        candidates = np.zeros((n * width, k), dtype=np.int64)
         candidates[taken] = tokens
-        best, chosen = totals.view(n, -1).topk(min(width, width * k), dim=-1)
-        parent, token = chosen // k, candidates.view(n, -1).gather(1, chosen)
+        best, chosen = _largest(totals.reshape(n, -1), width)
+        parent, token = chosen // k, np.take_along_axis(candidates.reshape(n, -1), chosen, 1)
         extended = _taking(self.prefixes, parent)
         extended[:, :, length] = token
 
         is_end = token == EOS
-        scores = torch.where(is_end, best / self.search.penalised(length), -torch.inf)
-        done, kept = torch.cat([self.done, scores], 1).topk(self.search.n_best, dim=-1)
-        done_totals = torch.cat([self.done_totals, best], 1).gather(1, kept)
-        done_tokens = _taking(torch.cat([self.done_tokens, extended], 1), kept)
-
+        after = self._with_complete(is_end, best, extended, length) if is_end.any() else self
         hope = best / self.largest_penalty[:, None]
-        live = torch.where(is_end | (hope <= done[:, -1:]), -torch.inf, best)
-        row_of = taken.new_zeros(n * width)
-        row_of[taken] = torch.arange(len(taken), device=taken.device)
-        rows = row_of.view(n, width).gather(1, parent)[live > -torch.inf]
-        after = replace(
-            self,
-            live=live,
-            prefixes=extended,
-            done=done,
-            done_totals=done_totals,
-            done_tokens=done_tokens,
-            ended=(),
-        )
+        live = np.where(is_end | (hope <= after.done[:, -1:]), -np.inf, best)
+        row_of = np.zeros(n * width, dtype=np.int64)
+        row_of[taken] = np.arange(len(taken))
+        rows = np.take_along_axis(row_of.reshape(n, width), parent, 1)[live > -np.inf]
+        after = replace(after, live=live, prefixes=extended, ended=())
         return after._without_finished(), rows
 
+    def _with_complete(
+        self,
+        is_end: Bool[np.ndarray, "A W"],
+        totals: Float[np.ndarray, "A W"],
+        extended: Int[np.ndarray, "A W L"],
+        length: int,
+    ) -> "_Beams":
+        """The best of those complete before and now."""
+        scores = np.where(is_end, totals / self.search.penalised(length), -np.inf)
+        done, kept = _largest(np.concatenate([self.done, scores], 1), self.search.n_best)
+        all_totals = np.concatenate([self.done_totals, totals], 1)
+        return replace(
+            self,
+            done=done,
+            done_totals=np.take_along_axis(all_totals, kept, 1),
+            done_tokens=_taking(np.concatenate([self.done_tokens, extended], 1), kept),
+        )
+
     def _without_finished(self) -> "_Beams":
-        is_live = (self.live > -torch.inf).any(1)
-        if bool(is_live.all()):
+        is_live = (self.live > -np.inf).any(1)
+        if is_live.all():
             return self
-        gone = (~is_live).nonzero()[:, 0].tolist()
+        gone = np.flatnonzero(~is_live).tolist()
         return replace(
             self,
             ended=tuple((int(self.sources[beam]), self._complete(beam)) for beam in gone),
@@ -171,9 +195,20 @@ class _Beams:
         return [
             Hypothesis(tuple(tokens[1 : tokens.index(EOS)]), total, score)
             for tokens, total, score in found
-            if score > -torch.inf
+            if score > -np.inf
         ]
 
 
-def _taking(values: Int[Tensor, "A C L"], index: Int[Tensor, "A N"]) -> Int[Tensor, "A N L"]:
-    return values.gather(1, index[:, :, None].expand(-1, -1, values.shape[-1]))
+def _largest(
+    values: Float[np.ndarray, "A C"], k: int
+) -> tuple[Float[np.ndarray, "A k"], Int[np.ndarray, "A k"]]:
+    """The k largest of each row, largest first, and where they stand."""
+    places = np.argsort(-values, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(values, places, 1), places
+
+
+def _taking(
+    values: Int[np.ndarray, "A C L"], index: Int[np.ndarray, "A N"]
+) -> Int[np.ndarray, "A N L"]:
+    taken: Int[np.ndarray, "A N L"] = values[np.arange(len(values))[:, None], index]
+    return taken
