@@ -89,9 +89,10 @@ def pointer(tensor: Tensor | None) -> Pointer:
     return start
 
 
-def addresses(tensors: Sequence[Tensor]) -> Any:
+def addresses(tensors: Sequence[Tensor | None]) -> Any:
     """Where each tensor's numbers begin, one after the other; the caller keeps the tensors."""
-    return (ctypes.c_void_p * len(tensors))(*[one.data_ptr() for one in tensors])
+    starts = [None if one is None else one.data_ptr() for one in tensors]
+    return (ctypes.c_void_p * len(starts))(*starts)
 
 
 def count(number: int) -> ctypes.c_int64:

@@ -14,6 +14,7 @@ from regard.attention import Keeping, Probe, Site, Store, masks
 from regard.errors import SizeError
 from regard.kernels import Spans, linear
 from regard.models.encoder import Encoder, EncoderLayer, Sizes
+from regard.models.frozen import FrozenStack
 from regard.models.model import Model, Predicted
 from regard.models.packing import Packed, pack, packed_places
 from regard.models.sublayers import Embedding, Stream, build_positions
@@ -121,6 +122,7 @@ class Gpt(Model):
             n_tokens, sizes.d_model, placed, sizes.embedding_dropout, padding, scale=scale
         )
         self.context = context
+        self._frozen: FrozenStack | None = None
         self.decoder = Encoder(embedding, n_layers, sizes, layer=Block)
         self.output = tied_output(embedding, sizes.d_model, tie=tie)
         if has_output_bias:
@@ -196,9 +198,19 @@ class Gpt(Model):
         """
         if state.prompted is not None:
             hidden, after = state.prompted, replace(state, prompted=None)
+        elif self._frozen is not None and not state.is_watched:
+            return self._step_frozen(self._frozen, state, tokens)
         else:
             hidden, after = self._step(state, tokens)
         return self.logits(linear(hidden, self.output.weight, self.output.bias)), after
+
+    def _step_frozen(
+        self, frozen: FrozenStack, state: GptState, tokens: Int[Tensor, "R"]
+    ) -> tuple[Float[Tensor, "R V"], GptState]:
+        embedded = self.decoder.embedding.packed(Packed.column(tokens, state.lengths))
+        grown = state.with_new_places()
+        logits, written = frozen.step(embedded, state.written, grown.places)
+        return logits, replace(grown, written=written)
 
     def _step(
         self, state: GptState, tokens: Int[Tensor, "R"]
@@ -226,6 +238,7 @@ class Gpt(Model):
         """
         super().freeze()
         self.lay_out()
+        self._frozen = FrozenStack.of(self._blocks(), self.decoder.norm, self.output)
 
     @property
     def sites(self) -> tuple[Site, ...]:

@@ -1,14 +1,16 @@
 """The Transformer of "Attention Is All You Need" (Vaswani et al. 2017)."""
 
+from dataclasses import replace
+
 import torch
 from torch import nn
 
 from regard.attention import Site, masks
 from regard.kernels import linear
-from regard.models.decoder import Decoder, DecoderState
+from regard.models.decoder import Decoder, DecoderLayer, DecoderState
 from regard.models.encoder import Encoder, Sizes
 from regard.models.encoder_decoder import EncoderDecoder
-from regard.models.frozen import FrozenDecoder
+from regard.models.frozen import FrozenStack
 from regard.models.model import Predicted
 from regard.models.packing import Packed, pack, packed_places
 from regard.models.sublayers import Embedding, build_positions
@@ -52,7 +54,7 @@ class Transformer(EncoderDecoder):
         self.output = tied_output(target, sizes.d_model, tie=tie)
         if has_output_bias:
             self.output.bias = nn.Parameter(torch.zeros(n_target_tokens))
-        self._frozen: FrozenDecoder | None = None
+        self._frozen: FrozenStack | None = None
 
     def hidden(
         self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
@@ -112,9 +114,23 @@ class Transformer(EncoderDecoder):
     ) -> tuple[Float[Tensor, "R V"], DecoderState]:
         """Take one more token a row, and give the logits of the next."""
         if self._frozen is not None and not state.is_watched:
-            return self._frozen.step(state, tokens)
+            return self._step_frozen(self._frozen, state, tokens)
         hidden, after = self.decoder.step(state, tokens)
         return self.logits(linear(hidden, self.output.weight, self.output.bias)), after
+
+    def _step_frozen(
+        self, frozen: FrozenStack, state: DecoderState, tokens: Int[Tensor, "R"]
+    ) -> tuple[Float[Tensor, "R V"], DecoderState]:
+        column = Packed.column(tokens, state.places.shape[1])
+        grown = state.with_new_places()
+        logits, written = frozen.step(
+            self.decoder.embedding.packed(column),
+            state.written,
+            grown.places,
+            state.memory,
+            state.memory_places,
+        )
+        return logits, replace(grown, written=written)
 
     def freeze(self) -> None:
         """Promise that the weights will not change: they are laid out as decoding reads them best.
@@ -123,4 +139,5 @@ class Transformer(EncoderDecoder):
         """
         self.eval().requires_grad_(False)
         self.lay_out()
-        self._frozen = FrozenDecoder.of(self.decoder, self.output)
+        layers = [layer for layer in self.decoder.layers if isinstance(layer, DecoderLayer)]
+        self._frozen = FrozenStack.of(layers, self.decoder.norm, self.output)

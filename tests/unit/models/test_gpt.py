@@ -1,5 +1,8 @@
 """GPT: as torch's layers under a causal mask, word by word as all at once, and it learns."""
 
+from contextlib import nullcontext
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -8,6 +11,7 @@ from regard.decoding import Limits, Search, beam_search, greedy, sample
 from regard.decoding.choices import Sampling
 from regard.errors import SizeError
 from regard.inspection.recording import at, record
+from regard.kernels import is_native, without_native
 from regard.models import Sizes
 from regard.models.gpt import Gpt
 from regard.models.interface import Step
@@ -121,6 +125,29 @@ def test_word_by_word_is_all_at_once(path: str, positions: str) -> None:
     else:
         write()
     torch.testing.assert_close(torch.stack(steps, 1), torch.stack(whole), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("path", ["native", "torch"])
+@pytest.mark.parametrize("activation", ["relu", "gelu", "gelu-tanh", "silu"])
+@pytest.mark.parametrize("is_pre_norm", [True, False])
+@torch.inference_mode()
+def test_a_frozen_one_goes_through_the_kernel(
+    is_pre_norm: bool, activation: str, path: str
+) -> None:
+    sizes = replace(SIZES, is_pre_norm=is_pre_norm, activation=activation)
+    model, frozen = (tiny(sizes, has_output_bias=True) for _ in range(2))
+    for one in (model, frozen):  # z of both signs and sizes, and a bias that tells
+        one.load_state_dict({name: 2 * value for name, value in one.state_dict().items()})
+        one.output.bias.copy_(torch.linspace(-1, 1, V))
+    with nullcontext() if path == "native" else without_native():
+        frozen.freeze()
+        is_served = path == "native" and is_native() and activation != "silu"
+        assert (frozen._frozen is not None) == is_served
+        state, other = model.start(IDS), frozen.start(IDS)
+        for tokens in torch.tensor([[BOS, BOS, BOS], [4, 5, 6], [7, 8, 9]]):
+            expected, state = model.step(state, tokens)
+            logits, other = frozen.step(other, tokens)
+            torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-4)
 
 
 @torch.inference_mode()
