@@ -113,14 +113,16 @@ def read_tagged(specs: Iterable[Spec], tags: Labels = None) -> list[Tagged]:
 
 def _sentences(spec: Spec, tags: Labels) -> Iterator[Tagged]:
     lines = list(_lines(spec))
-    if spec.paths and spec.paths[0].name.lower().endswith(_CONLLU):
+    is_conllu = bool(spec.paths) and spec.paths[0].name.lower().endswith(_CONLLU)
+    if is_conllu:
         lines = [_of_conllu(line) for line in lines if not _is_note(line.text)]
     elif spec.extract is not None or any(" " in _tags(line.text) for line in lines):
         yield from (_sentence(line, tags) for line in lines if line.text.strip())
         return
     for is_empty, block in groupby(lines, lambda line: not line.text.strip()):
         if not is_empty:
-            pairs = [_word(line, tags) for line in block]
+            # Words of CoNLL-U may have spaces, as 10 000 has; elsewhere such a line is a sentence.
+            pairs = [_word(line, tags, may_have_spaces=is_conllu) for line in block]
             yield Tagged(tuple(word for word, _ in pairs), tuple(tag for _, tag in pairs))
 
 
@@ -129,12 +131,18 @@ def _tags(line: str) -> str:
     return line.partition("\t")[2].strip()
 
 
-def _word(line: _Line, tags: Labels) -> tuple[str, str]:
+def _word(line: _Line, tags: Labels, *, may_have_spaces: bool) -> tuple[str, str]:
     columns = [one.strip() for one in line.text.split("\t")]
-    if len(columns) != 2 or not all(columns):
-        what = f"{len(columns)} columns" if len(columns) != 2 else "a word or a tag is missing"
-        if len(columns) == 1:
-            what = f"{_shown(line.text)} has no tab"
+    what = None
+    if len(columns) == 1:
+        what = f"{_shown(line.text)} has no tab"
+    elif len(columns) != 2:
+        what = f"{len(columns)} columns"
+    elif not all(columns):
+        what = "a word or a tag is missing"
+    elif " " in columns[0] and not may_have_spaces:
+        what = f"{_shown(columns[0])} has a space, so it is several words, and one tag"
+    if what is not None:
         raise DataError(
             f"{line.where}: {what}. Each line is a word, a tab and its tag, with an empty line "
             "between sentences; or all words of a sentence, a tab and all tags."

@@ -95,6 +95,11 @@ def test_tags_stand_in_several_ways(tmp_path: Path, name: str, content: str) -> 
     assert tagged(tmp_path, content, name) == SENTENCES
 
 
+def test_a_word_of_conllu_may_have_a_space(tmp_path: Path) -> None:
+    (found,) = tagged(tmp_path, "1\t10 000\t_\tNUM" + "\t_" * 6 + "\n", "a.conllu")
+    assert found == Tagged(("10 000",), ("NUM",))
+
+
 def test_characters_of_chinese_are_words(tmp_path: Path) -> None:
     (found,) = tagged(tmp_path, "我爱北京。\tO O B-L I-L O\n")
     assert found.words == tuple("我爱北京。")
@@ -111,6 +116,12 @@ def test_characters_of_chinese_are_words(tmp_path: Path) -> None:
         ("a.tsv", "a\tX\nb\n", "line 2: 'b' has no tab. Each line is a word, a tab and its tag"),
         ("a.tsv", "a\tX\nb\t\n", "line 2: a word or a tag is missing."),
         ("a.tsv", "a\tX\tY\n", "line 1: 3 columns. Each line is a word, a tab and its tag"),
+        (
+            "a.tsv",
+            "Go\tO\nTom likes\tO\n",
+            "line 2: 'Tom likes' has a space, so it is several words, and one tag. Each line is a "
+            "word, a tab and its tag, with an empty line between sentences; or all words of a",
+        ),
         ("a.conllu", "1\ta\tX\n", "line 1: 3 columns, and CoNLL-U has 10"),
         ("a.tsv", "\n", "holds no examples. Is it the right file?"),
     ],
