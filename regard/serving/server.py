@@ -10,6 +10,7 @@ from starlette.types import ASGIApp
 
 from regard.errors import ServiceError
 from regard.serving.logs import LOGGER
+from regard.serving.protocol import BoundedProtocol
 from regard.serving.settings import Settings
 
 _log = logging.getLogger(LOGGER)
@@ -31,7 +32,7 @@ class Server(uvicorn.Server):
                 lifespan="on",
                 timeout_graceful_shutdown=int(seconds) + 1,
                 timeout_keep_alive=15,
-                h11_max_incomplete_event_size=64 * 1024,
+                http=BoundedProtocol,
             )
         )
 

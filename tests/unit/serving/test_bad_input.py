@@ -1,5 +1,6 @@
 """Whatever is sent, the answer is 4xx and one sentence, never 5xx."""
 
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -95,6 +96,21 @@ def test_bodies_that_make_no_sense(client: httpx.Client, what: str) -> None:
         sentence = said["message"] if isinstance(said, dict) else said
         assert 5 < len(sentence) < 500
         assert "\n" not in sentence
+
+
+@pytest.mark.parametrize("begins", [b"GET /", b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: "])
+def test_a_head_that_does_not_end(client: httpx.Client, begins: bytes) -> None:
+    with socket.create_connection((client.base_url.host, client.base_url.port or 80)) as line:
+        line.settimeout(20)
+        said = b""
+        line.sendall(begins)
+        with suppress(ConnectionError):
+            for _ in range(64):  # a megabyte, were it read
+                line.sendall(b"a" * 16_384)
+        with suppress(ConnectionError):
+            said = line.recv(100)
+    assert said == b"" or said.startswith(b"HTTP/1.1 400 ")
+    assert client.get("/health").status_code == 200
 
 
 def test_texts_that_are_strange_but_text(client: httpx.Client) -> None:
