@@ -1,13 +1,16 @@
 """`regard fill`: which words were taken out of a sentence."""
 
 import json
-import sys
+from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from regard.cli import searching
+
+if TYPE_CHECKING:
+    from regard.language import Finder, Found
 
 
 def fill(
@@ -30,27 +33,27 @@ def fill(
         torch.set_num_threads(threads)
     finder = Finder.open(model, device=choose_device(device))
     searching.write_utf8()
-    for line in _lines() if text is None else [text]:
-        found = finder.fill(line, k)
+    answers = _of_lines(finder, k) if text is None else [(text, finder.fill(text, k))]
+    for line, found in answers:
         if as_json:
             words = [[asdict(one) for one in best] for best in found]
             typer.echo(json.dumps({"text": line, "found": words}, ensure_ascii=False))
             continue
         for best in found:
             for one in best:
-                typer.echo(f"{one.probability:.3f}\t{one.word}\t{one.text}")
+                typer.echo(f"{one.probability:.3f}\t{one.token}\t{one.text}")
 
 
-def _lines() -> list[str]:
-    """Those of standard input, if all of them have something to find."""
+def _of_lines(finder: "Finder", k: int) -> Iterator[tuple[str, list[list["Found"]]]]:
+    """Lines of standard input as they arrive, with what was found; empty ones say nothing."""
+    from regard.cli.arriving import lines_of_stdin
     from regard.errors import UsageError
-    from regard.inspection.trace import MASK
 
-    lines = sys.stdin.read().splitlines()
+    lines = (line for burst in lines_of_stdin() for line in burst)
     for number, line in enumerate(lines, start=1):
-        if MASK not in line:
-            raise UsageError(
-                f"line {number} of standard input has nothing to find: write {MASK} where a word "
-                "is missing"
-            )
-    return lines
+        if line.strip():
+            try:
+                found = finder.fill(line, k)
+            except UsageError as error:
+                raise UsageError(f"line {number} of standard input: {error}") from error
+            yield line, found

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -19,6 +20,7 @@ from regard.special import BOS, EOS, NAMES
 from regard.text import Tokenizer
 
 _ROWS = 32
+_NO_VECTOR = "and what says nothing has no vector"
 
 # One vector of those of a sentence, its beginning and end among them.
 POOLINGS: dict[str, Callable[[Float[Tensor, "L D"]], Float[Tensor, "D"]]] = {
@@ -34,6 +36,7 @@ class Found:
     """A word that may have been taken out, and how probable it is."""
 
     word: str
+    token: str  # as the vocabulary has it: "▁" is a space before it, where that counts
     probability: float
     text: str  # with the word in its place
 
@@ -48,7 +51,7 @@ class Finder:
     @classmethod
     def open(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "Finder":
         """Open a model folder."""
-        return cls(*open_as(Bert, folder, device, cannot="has not learned to find words"))
+        return cls(*open_as(Bert, folder, device, cannot="finds no words and makes no vectors"))
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -69,7 +72,7 @@ class Finder:
         (places,) = torch.tensor(ids).eq(self.model.mask).nonzero(as_tuple=True)
         logits = self.model(torch.tensor([ids], device=self.device))[0, places]
         shares = self.words_alone(logits).softmax(-1)
-        best = shares.topk(min(k, len(self.tokenizer) - len(NAMES)), dim=-1)
+        best = shares.topk(min(k, len(self.tokenizer) - len(NAMES) - len(self._blanks)), dim=-1)
         rows = zip(best.indices.tolist(), best.values.tolist(), strict=True)
         return [
             [self._found(ids, place, *pair) for pair in zip(*row, strict=True)]
@@ -85,7 +88,9 @@ class Finder:
                 run = []
             else:
                 run.append(one)
-        return Found(self.tokenizer.decode([id_]), probability, f" {MASK} ".join(pieces).strip())
+        text = f" {MASK} ".join(pieces).strip()
+        word, token = self.tokenizer.decode([id_]), self.tokenizer.token(id_)
+        return Found(word, token, probability, text)
 
     @torch.inference_mode()
     def embed(self, sentences: Sequence[str]) -> Iterator[Float[Tensor, "D"]]:
@@ -97,8 +102,7 @@ class Finder:
                 ids = self.tokenizer.encode(sentence)
                 if not ids:
                     raise UsageError(
-                        f"line {first + len(rows) + 1} is empty: an empty sentence has no meaning "
-                        "to give a vector for"
+                        f"line {first + len(rows) + 1} is empty, {_NO_VECTOR}: take the line out"
                     )
                 if section.sentence_length is not None:
                     ids = ids[: section.sentence_length - 2]
@@ -125,6 +129,9 @@ class Finder:
 
     def similarity(self, one: str, other: str) -> float:
         """The cosine of the angle between two sentences' vectors."""
+        for which, sentence in (("first", one), ("second", other)):
+            if not self.tokenizer.encode(sentence):
+                raise UsageError(f"the {which} sentence is empty, {_NO_VECTOR}: write some words")
         a, b = self.embed([one, other])
         return float(torch.nn.functional.cosine_similarity(a, b, dim=0))
 
@@ -137,7 +144,14 @@ class Finder:
             )
         only = logits.double().clone()
         only[:, : len(NAMES)] = only[:, self.model.mask] = -torch.inf
+        only[:, self._blanks] = -torch.inf
         return only
+
+    @cached_property
+    def _blanks(self) -> list[int]:
+        """What the vocabulary has that writes nothing by itself: a space alone."""
+        ids = range(len(NAMES), len(self.tokenizer))
+        return [one for one in ids if not self.tokenizer.decode([one]).strip()]
 
     @property
     def _section(self) -> BertSection:

@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from regard.cli import main
+from tests.end_to_end import commands
 from tests.end_to_end.conftest import called
 from tests.parity.theirs import random_bert, random_gpt2, sentences_folder, transformers
 
@@ -69,16 +70,15 @@ def test_gaps_are_filled_as_there(capsys: Captured, theirs: Path, ours: Path) ->
     assert best["text"] == f"the {word} street.".replace(" ##", "")
 
 
-def test_lines_without_a_gap_are_refused_before_anything_is_said(
-    capsys: Captured, ours: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    text = tmp_path / "lines"
-    text.write_text(f"{GAP}\nthe street.\n")
-    with text.open() as opened:
-        monkeypatch.setattr("sys.stdin", opened)
-        code, out, err = called(capsys, "fill", ours / "bert", *CPU)
-    assert (code, out) == (2, "")
-    assert err.startswith("regard: line 2 of standard input has nothing to find: write [MASK]")
+def test_lines_before_one_without_a_gap_are_answered(ours: Path) -> None:
+    given = f"{GAP}\n\nthe street.\n{GAP}\n".encode()
+    done = commands.run(["fill", str(ours / "bert"), "--k", "1", *CPU], given)
+    assert done.returncode == 2
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stderr == (
+        "regard: line 3 of standard input: there is nothing to find: write [MASK] where a word is "
+        "missing\n"
+    )
 
 
 def test_sentences_become_the_vectors_from_there(

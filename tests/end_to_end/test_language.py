@@ -169,6 +169,12 @@ def test_what_does_not_fit_is_refused(asked: list[str], sentence: str, tmp_path:
     [
         ("translate", [], "`regard generate` writes with it"),
         ("fill", ["a [MASK]"], "give the folder of a bert"),
+        (
+            "embed",
+            ["--similarity", "a", "b"],
+            "holds a model of kind gpt, which finds no words and makes no vectors: give the folder "
+            "of a bert",
+        ),
         ("generate", ["a", "--head", "1"], "add --show-attention"),
         ("generate", ["a", "--stop", ""], "give some characters"),
         ("generate", ["a", "--show-attention", "--layer", "7"], "there is no layer 7: choose one"),

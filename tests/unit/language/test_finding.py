@@ -11,7 +11,7 @@ from regard.language import Finder
 from regard.models import Bert, build
 from regard.recipes import read_recipe
 from regard.special import BOS, EOS, NAMES
-from regard.text import Words
+from regard.text import SentencePieceText, Words
 
 TEXT = "the cat sat on a mat and then the dog sat down"
 SMALL = ["model.n_layers=2", "model.d_model=32", "model.n_heads=2", "model.d_feedforward=16"]
@@ -88,5 +88,27 @@ def test_what_cannot_be_filled_is_refused(finder: Finder, text: str, sentence: s
 
 
 def test_an_empty_sentence_is_refused(finder: Finder) -> None:
-    with pytest.raises(UsageError, match="line 2 is empty: an empty sentence has no meaning"):
+    with pytest.raises(UsageError) as caught:
         list(finder.embed(["the cat", " "]))
+    assert str(caught.value) == (
+        "line 2 is empty, and what says nothing has no vector: take the line out"
+    )
+    with pytest.raises(UsageError) as caught:
+        finder.similarity("", "the dog")
+    assert str(caught.value) == (
+        "the first sentence is empty, and what says nothing has no vector: write some words"
+    )
+
+
+def test_pieces_of_words_are_told_apart_and_none_is_empty(tmp_path: Path) -> None:
+    tokenizer = SentencePieceText.train([TEXT] * 9, 300)
+    recipe = read_recipe("bert-tiny", SMALL)
+    model = build(recipe.model, len(tokenizer), len(tokenizer))
+    finder = Finder.open(save(tmp_path / "pieces", model, recipe, tokenizer, tokenizer))
+    ((*found,),) = finder.fill("the [MASK] sat", k=1000)
+    tokens = [one.token for one in found]
+    assert "▁" not in tokens
+    assert {"a", "▁a"} <= set(tokens)
+    assert len(set(tokens)) == len(tokens)
+    assert all(one.word.strip() for one in found)
+    assert sum(one.probability for one in found) == pytest.approx(1.0)
