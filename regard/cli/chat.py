@@ -47,7 +47,7 @@ def chat(
     import torch
 
     from regard.cli.training_session import choose_device
-    from regard.decoding import Sampling, Search
+    from regard.decoding import Search
     from regard.errors import UsageError
     from regard.translation import Chat
 
@@ -58,12 +58,8 @@ def chat(
                 "--beam and --no-repeat search for the best, and --temperature, --top-k and "
                 "--top-p draw by chance: give one or the other"
             )
-        sampling = Sampling(
-            temperature=1.0 if temperature is None else temperature,
-            top_k=top_k or 0,
-            top_p=1.0 if top_p is None else top_p,
-            seed=seed,
-        )
+        best = "none of --temperature, --top-k and --top-p for the most probable answer"
+        sampling = searching.drawn_by(temperature, top_k, top_p, seed, instead=best)
     search = Search(
         width=beam, alpha=alpha, penalty=penalty, no_repeat=no_repeat, sampling=sampling
     )

@@ -55,7 +55,6 @@ def generate(
 
     from regard.cli.look import saving
     from regard.cli.training_session import choose_device
-    from regard.decoding import Sampling
     from regard.errors import UsageError
     from regard.language import Looks, Writer
 
@@ -65,12 +64,8 @@ def generate(
         raise UsageError("--layer and --head say whose attention is shown: add --show-attention")
     if any(not one for one in stop or []):
         raise UsageError("--stop '' would end before the first word: give some characters")
-    if temperature <= 0 and not greedy:
-        raise UsageError(
-            f"--temperature {temperature:g} is not possible: choose a number above 0, or --greedy "
-            "for the most probable token each time"
-        )
-    sampling = None if greedy else Sampling(temperature, top_k, top_p, seed)
+    best = "--greedy for the most probable token each time"
+    sampling = None if greedy else searching.drawn_by(temperature, top_k, top_p, seed, instead=best)
     if threads is not None:
         torch.set_num_threads(threads)
     writer = Writer.open(model, device=choose_device(device))

@@ -141,5 +141,10 @@ def _named(error: OSError) -> str:
 
 def _one_sentence(error: typer.TyperException) -> str:
     sentence = _without_stop(" ".join(error.format_message().split()))
+    # What is checked by bounds is told as if a program had asked.
+    bound = r"Input should be (?:greater|(less)) than or equal to (\S+)"
+    sentence = re.sub(
+        bound, lambda found: f"choose {found[2]} or {'less' if found[1] else 'more'}", sentence
+    )
     context = getattr(error, "ctx", None)
     return f"{sentence} (see {context.command_path} --help)" if context else sentence

@@ -1,6 +1,7 @@
 """The options of a search, shared by the verbs that translate."""
 
 import io
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from regard.decoding import Search
+    from regard.decoding import Sampling, Search
     from regard.translation import Translator
 
 Model = Annotated[Path, typer.Argument(help="A model folder, as `regard train` makes them.")]
@@ -94,6 +95,29 @@ def beam_of(beam: int, alpha: float, penalty: str) -> "Search":
     from regard.decoding import Search
 
     return Search(width=beam, alpha=alpha, penalty=penalty)
+
+
+def drawn_by(
+    temperature: float | None, top_k: int | None, top_p: float | None, seed: int, *, instead: str
+) -> "Sampling":
+    """How tokens are drawn by chance; ``instead`` says how to get the most probable ones."""
+    from regard.decoding import Sampling
+    from regard.errors import UsageError
+
+    if temperature is not None and not (temperature > 0 and math.isfinite(temperature)):
+        raise UsageError(
+            f"--temperature {temperature:g} is not possible: choose a number above 0, or {instead}"
+        )
+    if top_p is not None and not 0 < top_p <= 1:
+        raise UsageError(
+            f"--top-p {top_p:g} is not possible: choose a number above 0 and up to 1, which is all"
+        )
+    return Sampling(
+        temperature=1.0 if temperature is None else temperature,
+        top_k=top_k or 0,
+        top_p=1.0 if top_p is None else top_p,
+        seed=seed,
+    )
 
 
 def write_utf8() -> None:

@@ -66,18 +66,14 @@ def translate(
     """Translate text line by line: from files or standard input to standard output."""
     from regard.cli.translation_session import Session, wishes
     from regard.cli.translation_writer import Writer
-    from regard.decoding import Limits, Sampling, Search
+    from regard.decoding import Limits, Search
     from regard.errors import UsageError
 
     drawing = (temperature, top_k, top_p)
     sampling = None
     if sample or any(choice is not None for choice in drawing):
-        sampling = Sampling(
-            temperature=1.0 if temperature is None else temperature,
-            top_k=top_k or 0,
-            top_p=1.0 if top_p is None else top_p,
-            seed=seed,
-        )
+        best = "leave out sampling to search for the best"
+        sampling = searching.drawn_by(temperature, top_k, top_p, seed, instead=best)
     if sampling and beam is not None:
         raise UsageError(
             "--beam searches for the best, and --sample, --temperature, --top-k and --top-p draw "

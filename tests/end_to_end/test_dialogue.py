@@ -175,6 +175,11 @@ def test_it_is_measured_on_conversations(model: Path, tmp_path: Path) -> None:
             "--beam and --no-repeat search for the best, and --temperature, --top-k and --top-p "
             "draw by chance: give one or the other",
         ),
+        (
+            ["chat", "FOLDER", "--temperature", "0"],
+            "--temperature 0 is not possible: choose a number above 0, or none of --temperature, "
+            "--top-k and --top-p for the most probable answer",
+        ),
     ],
 )
 def test_what_does_not_fit_is_said(

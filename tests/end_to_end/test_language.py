@@ -187,7 +187,19 @@ def test_what_does_not_fit_is_refused(asked: list[str], sentence: str, tmp_path:
         (
             "generate",
             ["a", "--temperature", "0"],
-            "--temperature 0 is not possible: choose a number",
+            "--temperature 0 is not possible: choose a number above 0, or --greedy for the most",
+        ),
+        ("generate", ["a", "--temperature", "nan"], "--temperature nan is not possible: choose a"),
+        (
+            "generate",
+            ["a", "--top-p", "1.5"],
+            "regard: --top-p 1.5 is not possible: choose a number above 0 and up to 1, which is "
+            "all\n",
+        ),
+        (
+            "generate",
+            ["a", "--max-tokens", "0"],
+            "regard: Invalid value for '--max-tokens': choose 1 or more (see regard generate",
         ),
         ("embed", ["--out", "v.txt"], "vectors are written as .npy"),
     ],

@@ -255,6 +255,14 @@ class TestOptions:
             "--top-p draw by chance: give one or the other\n"
         )
 
+    def test_a_temperature_is_called_by_its_name(self, translate: Translate) -> None:
+        done = translate("--temperature", 0)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            "regard: --temperature 0 is not possible: choose a number above 0, or leave out "
+            "sampling to search for the best\n"
+        )
+
     @pytest.mark.parametrize("value", ["0", "x", "-3"])
     def test_an_impossible_beam_is_called_by_its_name(
         self, translate: Translate, value: str
