@@ -164,6 +164,22 @@ inline float row_max(const float* r, i64 n) {
   return top;
 }
 
+// LayerNorm of a row, in two steps, for what is measured is often kept
+inline void norm_row(i64 d, const float* x, const float* gamma, const float* beta, float mean, float rstd, float* out) {
+#pragma omp simd
+  for (i64 j = 0; j < d; ++j) out[j] = (x[j] - mean) * rstd * gamma[j] + beta[j];
+}
+
+inline void measure_row(i64 d, const float* x, float epsilon, float& mean, float& rstd) {
+  float sum = 0.0f, squares = 0.0f;
+#pragma omp simd reduction(+ : sum)
+  for (i64 j = 0; j < d; ++j) sum += x[j];
+  const float m = sum / d;
+#pragma omp simd reduction(+ : squares)
+  for (i64 j = 0; j < d; ++j) squares += (x[j] - m) * (x[j] - m);
+  mean = m, rstd = 1.0f / std::sqrt(squares / d + epsilon);
+}
+
 struct Part {  // this thread's share of n rows
   i64 lo, hi;
   int id;

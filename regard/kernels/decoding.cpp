@@ -135,17 +135,9 @@ void add_bias(i64 n, i64 d, const float* bias, float* x) {
 void layer_norm(i64 n, i64 d, const float* x, const float* gamma, const float* beta, float eps, float* out) {
 #pragma omp parallel for
   for (i64 i = 0; i < n; ++i) {
-    const float* r = x + i * d;
-    float* o = out + i * d;
-    float sum = 0.0f, sq = 0.0f;
-#pragma omp simd reduction(+ : sum)
-    for (i64 j = 0; j < d; ++j) sum += r[j];
-    const float m = sum / d;
-#pragma omp simd reduction(+ : sq)
-    for (i64 j = 0; j < d; ++j) sq += (r[j] - m) * (r[j] - m);
-    const float s = 1.0f / std::sqrt(sq / d + eps);
-#pragma omp simd
-    for (i64 j = 0; j < d; ++j) o[j] = (r[j] - m) * s * gamma[j] + beta[j];
+    float mean, rstd;
+    measure_row(d, x + i * d, eps, mean, rstd);
+    norm_row(d, x + i * d, gamma, beta, mean, rstd, out + i * d);
   }
 }
 

@@ -67,21 +67,6 @@ void pack(i64 K, i64 N, const float* W, float* packed, i64 k0 = 0, i64 depth = 0
   for (i64 p = 0; p < panels(N); ++p) pack_panel(p, K, N, W, N, k0, depth ? depth : K, packed);
 }
 
-void norm_row(i64 d, const float* x, const float* gamma, const float* beta, float mean, float rstd, float* out) {
-#pragma omp simd
-  for (i64 j = 0; j < d; ++j) out[j] = (x[j] - mean) * rstd * gamma[j] + beta[j];
-}
-
-void measure_row(i64 d, const float* x, float epsilon, float& mean, float& rstd) {
-  float sum = 0.0f, squares = 0.0f;
-#pragma omp simd reduction(+ : sum)
-  for (i64 j = 0; j < d; ++j) sum += x[j];
-  const float m = sum / d;
-#pragma omp simd reduction(+ : squares)
-  for (i64 j = 0; j < d; ++j) squares += (x[j] - m) * (x[j] - m);
-  mean = m, rstd = 1.0f / std::sqrt(squares / d + epsilon);
-}
-
 // out = the gradient of what was normed (+ more, where given), and those of gamma and beta
 void norm_row_back(i64 d, const float* g, const float* x, const float* gamma, float mean, float rstd, const float* more,
                    float* out, float* dgamma, float* dbeta) {
