@@ -1,17 +1,16 @@
 """A GPT as a writer of text that the service can ask."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from regard.checkpoint import LoadedModel
 from regard.decoding import Opening, Sampling, Slid, stream, stream_together
 from regard.errors import ServiceError
+from regard.language.growing import BROKEN, Growing
 from regard.models import Gpt
 from regard.serving.generating import Wish, Written
 from regard.special import BOS
 from regard.text import Tokenizer
-
-_BROKEN = "\ufffd"  # bytes that are no character yet
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Storyteller:
         self, wishes: Sequence[Wish], is_wanted: Callable[[int], bool] = lambda _: True
     ) -> Iterator[tuple[int, Written]]:
         """Go on from every prompt; bytes that are no whole character wait for the next."""
-        spellings = [_Spelling.of(self.loaded.source_tokenizer, wish.prompt) for wish in wishes]
+        spellings = [_Spelling(self.loaded.source_tokenizer, wish.prompt) for wish in wishes]
         openings = [
             Opening(spelling.begun or [BOS], _sampling(wish), wish.max_tokens)
             for wish, spelling in zip(wishes, spellings, strict=True)
@@ -69,12 +68,12 @@ class Storyteller:
             if token is not None:
                 yield i, Written(spelling.add(token.token))
             else:
-                is_long = len(spelling.ids) >= wishes[i].max_tokens
+                is_long = spelling.n_tokens >= wishes[i].max_tokens
                 yield i, Written(spelling.waiting, 0, "length" if is_long else "stop")
 
     def tokens(self, wish: Wish) -> Iterator[Spelled]:
         """The same token by token."""
-        spelling = _Spelling.of(self.loaded.source_tokenizer, wish.prompt)
+        spelling = _Spelling(self.loaded.source_tokenizer, wish.prompt)
         device = self.model.output.weight.device
         tokens = stream(
             self.model,
@@ -97,27 +96,21 @@ def _sampling(wish: Wish) -> Sampling | None:
     return Sampling(wish.temperature, wish.top_k, wish.top_p, wish.seed)
 
 
-@dataclass
 class _Spelling:
     """Tokens as they become text."""
 
-    tokenizer: Tokenizer
-    begun: list[int]
-    before: int  # characters of the prompt
-    ids: list[int] = field(default_factory=list)
-    given: int = 0
-    waiting: str = ""  # bytes that are no character without the next token
-
-    @classmethod
-    def of(cls, tokenizer: Tokenizer, prompt: str) -> "_Spelling":
-        begun = tokenizer.encode(prompt)
-        return cls(tokenizer, begun, len(tokenizer.decode(begun)))
+    def __init__(self, tokenizer: Tokenizer, prompt: str) -> None:
+        self.begun = tokenizer.encode(prompt)
+        self.n_tokens = 0
+        self.waiting = ""  # bytes that are no character without the next token
+        self._text = Growing(tokenizer, self.begun)
+        self._n_given = 0
 
     def add(self, token: int) -> str:
         """What one more token adds."""
-        self.ids.append(token)
-        text = self.tokenizer.decode([*self.begun, *self.ids])[self.before :]
-        safe = len(text.rstrip(_BROKEN))
-        new, self.waiting = text[self.given : safe], text[safe:]
-        self.given = max(self.given, safe)
+        self.n_tokens += 1
+        text = self._text.add(token)
+        safe = len(text.rstrip(BROKEN))
+        new, self.waiting = text[self._n_given : safe], text[safe:]
+        self._n_given = max(self._n_given, safe)
         return new
