@@ -98,18 +98,17 @@ def _answered(talk: "Chat", line: str, *, is_typed: bool, shows: bool) -> bool:
 
     By pipe every line has a line of its own, which is empty where nothing was said.
     """
-    if line == "/quit":
-        return False
     if line and not line.startswith("/"):
         _give(talk, line, shows=shows)
         return True
-    if line:
+    goes_on = line != "/quit"
+    if line and goes_on:
         _tell(_obeyed(talk, line))
     elif not is_typed:  # as in files of conversations
         talk.reset()
     if not is_typed:
         typer.echo()
-    return True
+    return goes_on
 
 
 def _give(talk: "Chat", line: str, *, shows: bool) -> None:

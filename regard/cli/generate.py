@@ -137,7 +137,7 @@ def _show(looks: "Looks", writer: "Writer") -> None:
     widest = max((cell_len(clean(one.word)) for one in noted), default=0)
     whose = "mean of all heads" if looks.head is None else f"head {looks.head}"
     console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
-    typer.echo(f"\n{looks.site(writer.model).name}, {whose}, percent:", err=True)
+    typer.echo(f"\nlayer {looks.site(writer.model).layer}, {whose}, percent:", err=True)
     for one in noted:
         line = Text(f"{right(clean(one.word), widest)} → ")
         append_looks(line, one.looked_at, console.width)

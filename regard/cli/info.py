@@ -1,6 +1,7 @@
 """`regard info`: what a model folder holds, and how its training went."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,7 +44,15 @@ def gather(loaded: "LoadedModel", metrics: list[dict[str, Any]]) -> dict[str, An
     recipe, folder = loaded.recipe, loaded.path
     validated = [one for one in metrics if one["event"] == "validated"]
     finished = [one for one in metrics if one["event"] == "finished"]
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    sizes = {
+        path.relative_to(folder): path.stat().st_size
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    folders: Counter[str] = Counter()
+    for path, n in sizes.items():
+        if len(path.parts) > 1:
+            folders[path.parts[0]] += n
     return {
         "path": str(folder),
         "format": loaded.format,
@@ -70,12 +79,9 @@ def gather(loaded: "LoadedModel", metrics: list[dict[str, Any]]) -> dict[str, An
             ],
             "validations": [_validation(one) for one in validated],
         },
-        "files": {
-            path.relative_to(folder).as_posix(): path.stat().st_size
-            for path in files
-            if path.parent == folder
-        },
-        "bytes": sum(path.stat().st_size for path in files),
+        "files": {str(path): n for path, n in sizes.items() if len(path.parts) == 1},
+        "folders": dict(folders),
+        "bytes": sum(sizes.values()),
     }
 
 
@@ -178,7 +184,8 @@ def _curve(name: str, values: list[float], digits: int) -> list[tuple[str, str]]
 
 
 def _what_is_there(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    files = ", ".join(f"{name} {_bytes(n)}" for name, n in facts["files"].items())
+    there = facts["files"] | {f"{name}/": n for name, n in facts["folders"].items()}
+    files = ", ".join(f"{name} {_bytes(n)}" for name, n in there.items())
     return [("files", f"{files}; {_bytes(facts['bytes'])} in all")]
 
 

@@ -100,7 +100,18 @@ def test_every_line_has_a_line(model: Path) -> None:
         "I am Tom\n/reset\nI am 王芳\n\nI am Leo\n/undo\n/what\nI am Anna\nWho am I ?\n/quit\nHi\n"
     )
     done = regard(["chat", str(model), "--threads", "1"], given)
-    lines = ["Hello Tom", "", "Hello王芳", "", "Hello Leo", "", "", "Hello Anna", "You are Anna"]
+    lines = [
+        "Hello Tom",
+        "",
+        "Hello王芳",
+        "",
+        "Hello Leo",
+        "",
+        "",
+        "Hello Anna",
+        "You are Anna",
+        "",
+    ]
     assert done.returncode == 0
     assert done.stdout == "".join(f"{line}\n" for line in lines)
     assert done.stderr.splitlines() == [

@@ -96,7 +96,7 @@ def test_it_says_what_each_word_looked_at(gpt: Path, tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith("the fox")
     assert "it goes on from the last 8, and so whenever they are full" in done.stderr
-    assert "decoder.0, head 1, percent:" in done.stderr
+    assert "layer 0, head 1, percent:" in done.stderr
     rows = [line for line in done.stderr.splitlines() if "→" in line]
     assert len(rows) > 2
     trace = Trace.open(kept)

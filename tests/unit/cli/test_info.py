@@ -1,12 +1,13 @@
 """The curve of a run in one line."""
 
+import shutil
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
 from regard.checkpoint import load
-from regard.cli.info import _bytes, _what, gather, sparkline
+from regard.cli.info import _bytes, _what, _what_is_there, gather, sparkline
 from regard.text.tokenizer import Kind
 
 MODEL = Path(__file__).parents[2] / "fixtures" / "model-format-1"
@@ -49,6 +50,19 @@ def test_many_values_share_a_place_and_few_do_not_spread() -> None:
 def test_a_level_curve_and_none_at_all() -> None:
     assert sparkline([3.0, 3.0, 3.0]) == "▁▁▁"
     assert sparkline([]) == ""
+
+
+def test_what_lies_in_folders_is_named(tmp_path: Path) -> None:
+    shutil.copytree(MODEL, tmp_path / "model")
+    place = tmp_path / "model" / "training" / "checkpoints"
+    place.mkdir(parents=True)
+    for name in ("one", "two"):
+        (place / name).write_bytes(b"x" * 1000)
+    facts = gather(load(tmp_path / "model"), [])
+    assert facts["folders"] == {"training": 2000}
+    assert facts["bytes"] == sum(facts["files"].values()) + 2000
+    ((_, said),) = _what_is_there(facts)
+    assert ", training/ 2.0 kB; " in said
 
 
 def test_sizes_of_files() -> None:
