@@ -17,7 +17,7 @@ from regard.checkpoint.replacing import beside, clean, sync, telling, write_text
 from regard.checkpoint.weights import WEIGHTS, Weights, put_into, read_weights, write_weights
 from regard.errors import ModelFolderError, UsageError
 from regard.models import EncoderDecoder, Model, build
-from regard.recipes import ModelSection, Recipe, parse_recipe, write_recipe
+from regard.recipes import ModelSection, Recipe, parse_recipe, shown, write_recipe
 from regard.text import Tokenizer
 from regard.text import load as load_tokenizer
 
@@ -153,7 +153,10 @@ def _incomplete(folder: Path, missing: list[str]) -> str:
             "let it go on"
         )
     names = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
-    return f"{folder} is not a model folder: it has no {names}"
+    return (
+        f"{folder} is not a model folder: it has no {names}; give the folder that `regard train "
+        "--out` made"
+    )
 
 
 def _read_format(folder: Path) -> int:
@@ -225,7 +228,8 @@ def _refuse_another_model(folder: Path, recipe: Recipe, tokenizers: dict[str, To
     if (folder / FORMAT_FILE).is_file():
         _read_format(folder)
     there, new = _meaning(_read_recipe(folder).model), _meaning(recipe.model)
-    what = next((f"model.{k} = {there[k]}, not {new[k]}" for k in new if there[k] != new[k]), None)
+    changed = (key for key in new if there[key] != new[key])
+    what = next((f"model.{k} = {shown(there[k])}, not {shown(new[k])}" for k in changed), None)
     if what is None and _has_tokenizers(folder):
         saved = _tokenizer_names(*_load_tokenizers(folder))
         if _fingerprints(saved) != _fingerprints(tokenizers):

@@ -117,9 +117,10 @@ def telling(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, SafetensorError) as error:
-        raise ModelFolderError(
-            f"{path} cannot be written: {_reason(error)}; what was saved before is untouched"
-        ) from error
+        before = "what was saved before is untouched"
+        if not os.path.exists(path):  # noqa: PTH110 - of a name that is too long, pathlib complains
+            before = "nothing was changed: make room, or choose another place"
+        raise ModelFolderError(f"{path} cannot be written: {_reason(error)}; {before}") from error
 
 
 def _reason(error: OSError | SafetensorError) -> str:

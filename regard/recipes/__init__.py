@@ -11,7 +11,7 @@ from regard.recipes.schema import (
     TextSection,
     TrainingSection,
 )
-from regard.recipes.write import write_recipe
+from regard.recipes.write import shown, write_recipe
 
 __all__ = [
     "NETWORKS",
@@ -30,6 +30,7 @@ __all__ = [
     "preset_text",
     "presets",
     "read_recipe",
+    "shown",
     "undecided",
     "write_recipe",
 ]

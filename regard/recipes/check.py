@@ -11,6 +11,7 @@ from regard.recipes import keys
 from regard.recipes.networks import NETWORKS
 from regard.recipes.schema import Recipe
 from regard.recipes.section import Section
+from regard.recipes.write import shown
 
 _DEFAULT = "transformer"
 Where = Callable[[str], str]  # from a key in full to the place it was given: " in my.toml", or ""
@@ -131,12 +132,7 @@ def _sentence(
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        text = f"[{', '.join(map(_shown, value))}]"
-    else:
-        text = repr(value) if isinstance(value, str) else str(value)
+    text = shown(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

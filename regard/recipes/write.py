@@ -28,3 +28,14 @@ def _table(section: Section) -> dict[str, Any]:
         elif field.default is not None:
             table[key] = NONE
     return table
+
+
+def shown(value: Any) -> str:
+    """A value in a sentence: as a recipe has it, not as Python has it."""
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(shown, value))}]"
+    return repr(value) if isinstance(value, str) else str(value)

@@ -23,7 +23,7 @@ from regard.checkpoint.training_state import VALUES
 from regard.checkpoint.weights import WEIGHTS
 from regard.errors import ModelFolderError, UsageError
 from regard.models import Model
-from regard.recipes import Recipe, parse_recipe, write_recipe
+from regard.recipes import Recipe, parse_recipe, shown, write_recipe
 from regard.shapes import Tensor
 from regard.text import Tokenizer
 from regard.training.distributed import Ranks
@@ -199,7 +199,7 @@ def _first_change(there: Recipe, asked: Recipe) -> str | None:
     old, new = _flat(there), _flat(asked)
     for key in old:
         if old[key] != new[key] and key not in _MAY_CHANGE:
-            return f"{key} = {old[key]}, not {new[key]}"
+            return f"{key} = {shown(old[key])}, not {shown(new[key])}"
     return None
 
 

@@ -49,7 +49,10 @@ def checked_path(path: str | Path) -> Path:
     if is_folder:
         raise UsageError(f"a picture cannot be saved as {given}: that is a folder")
     if not has_folder:
-        raise UsageError(f"a picture cannot be saved in {given.parent}: there is no such folder")
+        raise UsageError(
+            f"a picture cannot be saved in {given.parent}: there is no such folder; make it, or "
+            "choose another"
+        )
     return given
 
 

@@ -50,7 +50,10 @@ def checked_place(path: str | Place) -> Place:
     if place.is_dir():
         raise UsageError(f"a picture cannot be saved as {place}: that is a folder")
     if not place.parent.is_dir():
-        raise UsageError(f"a picture cannot be saved in {place.parent}: there is no such folder")
+        raise UsageError(
+            f"a picture cannot be saved in {place.parent}: there is no such folder; make it, or "
+            "choose another"
+        )
     return place
 
 

@@ -129,7 +129,7 @@ def test_another_model_is_refused(folder: Path) -> None:
     with pytest.raises(ModelFolderError) as caught:
         save(folder, *small("model.activation=gelu"))
     assert str(caught.value) == (
-        f"{folder} already holds another model, with model.activation = relu, not gelu: choose "
+        f"{folder} already holds another model, with model.activation = 'relu', not 'gelu': choose "
         "another folder, or remove this one"
     )
     model, recipe, *_ = small()
@@ -170,14 +170,15 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 def test_a_folder_of_something_else(tmp_path: Path) -> None:
     assert refusal(tmp_path) == (
         f"{tmp_path} is not a model folder: it has no FORMAT, recipe.toml, weights.safetensors "
-        "and tokenizer.*"
+        "and tokenizer.*; give the folder that `regard train --out` made"
     )
     begin(tmp_path, *small()[1:])
     (tmp_path / "recipe.toml").unlink()
     (tmp_path / "tokenizer.json").unlink()
     (tmp_path / "weights.safetensors").touch()
     assert refusal(tmp_path) == (
-        f"{tmp_path} is not a model folder: it has no recipe.toml and tokenizer.*"
+        f"{tmp_path} is not a model folder: it has no recipe.toml and tokenizer.*; give the folder "
+        "that `regard train --out` made"
     )
 
 

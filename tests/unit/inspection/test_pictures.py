@@ -37,7 +37,11 @@ def test_the_smallest_picture(tmp_path: Path) -> None:
             "x" * 300 + ".png",
             "a picture cannot be saved there: File name too long; give another path",
         ),
-        ("none/x.png", "a picture cannot be saved in {}/none: there is no such folder"),
+        (
+            "none/x.png",
+            "a picture cannot be saved in {}/none: there is no such folder; make it, or choose "
+            "another",
+        ),
         ("folder.png", "a picture cannot be saved as {}/folder.png: that is a folder"),
     ],
 )

@@ -362,7 +362,7 @@ def test_impossible_files_are_refused(make_trace, tmp_path: Place) -> None:
     assert str(refused.value) == (
         "a picture cannot be saved as 'x.gif': end its name in .svg, .png, .pdf, .html or .json"
     )
-    with pytest.raises(UsageError, match=r"there is no such folder$"):
+    with pytest.raises(UsageError, match=r"there is no such folder; make it, or choose another$"):
         save(scene, tmp_path / "no" / "x.svg")
     (tmp_path / "d.svg").mkdir()
     with pytest.raises(UsageError, match=r"that is a folder$"):
