@@ -51,9 +51,10 @@ def _classify(judge: "Judge", lines: list[str], top: int, *, as_json: bool) -> N
         for one in told:
             typer.echo(f"{one.label}\t{one.probability:.3f}\t{line}")
     if n_cut:
+        are, beginnings = ("is", "its beginning") if n_cut == 1 else ("are", "their beginnings")
         typer.echo(
-            f"regard: {n_cut} of these texts are longer than the {judge.model.context} tokens the "
-            "model sees: it read their beginnings",
+            f"regard: {n_cut} of these texts {are} longer than the {judge.model.context} tokens "
+            f"the model sees: it read {beginnings}",
             err=True,
         )
 

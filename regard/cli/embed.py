@@ -52,9 +52,11 @@ def embed(
     else:
         lines = sys.stdin.read().splitlines()
     if cut := finder.cut(lines):
+        which = f"line {cut[0] + 1}, which is longer"
+        if len(cut) > 1:
+            which = f"{len(cut):,} sentences that are longer, line {cut[0] + 1} the first"
         typer.echo(
-            f"regard: of {len(cut):,} sentences that are longer, line {cut[0] + 1} the first, the "
-            f"model reads {finder.sentence_length} tokens",
+            f"regard: of {which}, the model reads {finder.sentence_length} tokens",
             err=True,
         )
     vectors = finder.embed(lines)

@@ -11,6 +11,12 @@ from regard.recipes.labelling import LABELLING
 from regard.training import Prepared
 from regard.training.events import Event, Finished, Stepped, Validated
 
+# What an update reads and what it predicts, by kind of model: for others both are target tokens.
+_UNITS = {
+    "bert": ("tokens of text", "masked tokens"),
+    **dict.fromkeys(LABELLING, ("tokens of text", "labels")),
+}
+
 
 class Display(Showing):
     """Shows the events of a run as they come."""
@@ -41,9 +47,7 @@ class Display(Showing):
         training, model = recipe.training, recipe.model
         self._n_updates = int(training.updates)
         self._minutes = training.minutes
-        tokens = "target tokens"
-        if model.kind in LABELLING:
-            tokens, self._unit = "tokens of text", "labels"
+        tokens, self._unit = _UNITS.get(model.kind, ("target tokens", "tokens"))
         begun = "" if training.init is None else f", begun from {training.init}"
         self.say(
             f"{recipe.name}: {_parameters(n_parameters)}, {model.shape}, dropout "

@@ -12,7 +12,8 @@ class Stepped:
     update: int
     epoch: int
     loss: float  # per target token, with label smoothing
-    n_tokens: int  # target tokens of this update, over all processes
+    # What this update predicted, over all processes: target tokens, masked tokens or labels.
+    n_tokens: int
     learning_rate: float
     gradient_norm: float
     seconds: float  # spent training so far, over all sessions of this run

@@ -72,5 +72,6 @@ def notes_on(counts: Counter[str], n_cut: int, context: int, init: str | None) -
         have = "has" if len(rare) == 1 else "have"
         notes.append(f"{shown} {have} one example only")
     if n_cut:
-        notes.append(f"{n_cut:,} texts are longer than the {context} tokens the model sees")
+        texts = "1 text is" if n_cut == 1 else f"{n_cut:,} texts are"
+        notes.append(f"{texts} longer than the {context} tokens the model sees")
     return notes

@@ -246,7 +246,7 @@ def test_what_a_model_cannot_do_is_refused(
     for arguments, sentence in (
         (("tag", classifier, "a"), "which tells no tags of words"),
         (("classify", bert, "a"), "which tells no label of a text"),
-        (("fill", tagger, "a [MASK]"), "has not learned to find words"),
+        (("fill", tagger, "a [MASK]"), "finds no words and makes no vectors"),
         (("translate", tagger), "`regard tag` reads with it"),
         (("classify", classifier, " "), "an empty text has no label"),
         (("classify", classifier, "a", "--gold", files / "valid.tsv"), "brings its own texts"),
