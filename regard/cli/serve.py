@@ -47,7 +47,9 @@ def serve(
     ] = None,
     max_characters: Annotated[int, typer.Option(min=1, help="Of all texts of a request.")] = 20_000,
     max_sentences: Annotated[int, typer.Option(min=1, help="Of a request.")] = 128,
-    max_tokens: searching.MaxTokens = 512,
+    max_tokens: Annotated[
+        int, typer.Option(min=1, help="Of a sentence; a longer one is refused.")
+    ] = 512,
     queue: Annotated[int, typer.Option(min=1, help="Sentences that may wait.")] = 512,
     seconds: Annotated[float, typer.Option(min=0.1, help="Until a request is given up.")] = 30.0,
     batch: searching.Batch = 64,

@@ -119,6 +119,8 @@ def _answer_refusals(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def refused_by_http(request: Request, error: HTTPException) -> Response:
         status = error.status_code
+        if status in (404, 405):  # the page's files take every other address, and every method
+            status = 405 if request.url.path in app.openapi()["paths"] else 404
         sentence = {
             404: "there is nothing at this address: /openapi.json lists what there is",
             405: "this address is not asked in this way: see /openapi.json",

@@ -7,6 +7,8 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from starlette.requests import Request
 
+from regard.errors import ModelFolderError
+from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import PROBLEMS, Name, Question, Text
 from regard.serving.runs import Standing
 from regard.serving.service import Service
@@ -125,9 +127,11 @@ def run_routes(service: Service) -> APIRouter:
         folder, bounds = runs.of(question.run), service.settings.bounds
 
         def look() -> MomentAnswer:
-            then = service.moments.of(
-                folder, question.update, question.source, question.target, bounds
-            )
+            asked = question.update, question.source, question.target
+            try:
+                then = service.moments.of(folder, *asked, bounds)
+            except ModelFolderError as error:  # where it lies is nobody's business
+                raise RequestError(str(error).replace(str(folder), question.run)) from error
             return MomentAnswer(
                 run=question.run,
                 update=question.update,

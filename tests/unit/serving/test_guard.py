@@ -106,6 +106,8 @@ def test_the_page_fetches_nothing_from_elsewhere(live: Live) -> None:
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", page.text)
     assert httpx.get(f"{live.url}/docs").status_code == 404
     assert httpx.get(f"{live.url}/%2e%2e/settings.py").status_code == 404
+    assert httpx.post(f"{live.url}/v1/chat/completions", json={}).status_code == 404
+    assert httpx.get(f"{live.url}/api/v1/translate").status_code == 405
 
 
 @pytest.mark.parametrize(

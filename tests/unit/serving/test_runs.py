@@ -162,15 +162,16 @@ def test_the_same_text_through_earlier_and_later_weights(live: Live, run: Path) 
     [
         ({"run": "../run", "source": "a"}, 404, "there is no run '../run' here: the runs are run"),
         ({"run": "/etc", "source": "a"}, 404, "there is no run '/etc' here"),
-        ({"run": "run", "source": "ein"}, 400, "has kept no weights of update None"),
+        ({"run": "run", "source": "ein"}, 400, "run has kept no weights of update None"),
         ({"run": "run", "source": " "}, 400, "there is nothing to look at: the text is empty"),
         ({"run": "run", "source": "ein " * 200, "update": 0}, 400, "has kept no weights"),
     ],
 )
-def test_refusals(live: Live, body: dict[str, Any], status: int, sentence: str) -> None:
+def test_refusals(live: Live, run: Path, body: dict[str, Any], status: int, sentence: str) -> None:
     answer = httpx.post(f"{live.url}/api/v1/runs/moment", json=body)
     assert answer.status_code == status
     assert sentence in answer.json()["error"]
+    assert str(run.parent) not in answer.json()["error"]
 
 
 def test_runs_come_and_go_and_links_lead_nowhere(run: Path, tmp_path: Path) -> None:
