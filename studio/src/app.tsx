@@ -11,6 +11,7 @@ import { KeyAsking } from "./key_asking";
 import { useShown } from "./showing";
 import type { Stage } from "./stage";
 import { ArithmeticView } from "./views/arithmetic";
+import { Asking } from "./views/asking";
 import { BlocksView } from "./views/blocks";
 import { CompareView } from "./views/compare";
 import { GenerateView } from "./views/generate";
@@ -121,7 +122,15 @@ export function App(): JSX.Element {
         ) : address.view === "compare" ? (
           <CompareView {...{ address, go, say, theme, models: models ?? [], comparing }} />
         ) : stage === null ? (
-          <p class="soft loading">{say("loading")}</p>
+          trouble === null || translators === null ? (
+            <p class="soft loading">{say("loading")}</p>
+          ) : (
+            <Asking
+              {...{ address, go, say, partial, open, close }}
+              shown={null}
+              models={translators}
+            />
+          )
         ) : address.view === "arithmetic" ? (
           <ArithmeticView {...stage} />
         ) : address.view === "switchboard" ? (

@@ -56,7 +56,9 @@ export function useShown(
   const done = useRef(""); // what was found last: whoever comes back from elsewhere finds it again
 
   useEffect(() => {
-    if (!isHere || !isKnown || isServed || done.current === example) return;
+    if (!isHere || !isKnown || isServed) return;
+    setTrouble(null); // whatever was refused is not asked for any more
+    if (done.current === example) return;
     let isWanted = true;
     setOpened(null);
     canned(example)
@@ -79,11 +81,12 @@ export function useShown(
 
   useEffect(() => {
     const asked = JSON.stringify([text, target, model]);
-    if (!isHere || !isServed || text === null || done.current === asked) return;
+    if (!isHere || !isServed || text === null) return;
+    setTrouble(null);
+    if (done.current === asked) return;
     const breaking = new AbortController();
     const { signal } = breaking;
     const find = async (): Promise<void> => {
-      setTrouble(null);
       setOpened(null);
       setPartial("");
       const hypotheses = await translated(text, model, setPartial, signal);

@@ -18,8 +18,8 @@ TEXT = "ein Hund sieht eine Katze im Haus ."
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory, serving) -> Iterator[str]:
-    """A small model with random weights, and the page in front of it."""
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model with random weights."""
     words = Words(TEXT.split())
     section = TransformerSection(
         d_model=12, n_heads=3, d_feedforward=20, n_layers=2, n_decoder_layers=3, dropout=0.0
@@ -31,7 +31,20 @@ def served(tmp_path_factory: pytest.TempPathFactory, serving) -> Iterator[str]:
             parameter.mul_(1.5)
     place = tmp_path_factory.mktemp("models") / "de-en"
     save(place, model, Recipe(model=section), words, words)
-    with serving(str(place)) as address:
+    return place
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path, serving) -> Iterator[str]:
+    """The page in front of it."""
+    with serving(str(folder)) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def served_two(folder: Path, serving) -> Iterator[str]:
+    """It is served twice, by two names."""
+    with serving(str(folder), f"again={folder}") as address:
         yield address
 
 
@@ -99,3 +112,21 @@ def test_a_refusal_is_shown_as_the_service_says_it(served, visit) -> None:
     box.fill("Hund " * 5_000)
     page.get_by_role("button", name="Translate").click()
     expect(page.get_by_role("alert")).to_contain_text("characters are too many")
+
+
+def test_an_unknown_model_is_refused_and_another_can_be_asked(served_two, visit) -> None:
+    page = visit(f"{served_two}#/look?model=nosuch&text=ein+Hund", is_refused=True)
+    expect(page.get_by_role("alert")).to_contain_text("no model 'nosuch'")
+    expect(page.locator(".loading")).to_have_count(0)
+    expect(page.get_by_role("textbox", name="Source")).to_have_value("ein Hund")
+    expect(page.get_by_label("Model")).to_have_value("de-en")
+    page.get_by_role("button", name="Translate").click()
+    expect(page.locator(".sentences .numbers")).to_contain_text("by de-en")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page = visit(f"{served_two}#/look?model=nosuch&text=ein+Hund", is_refused=True)
+    page.get_by_label("Model").select_option("again")
+    expect(page.locator(".sentences .numbers")).to_contain_text("by again")
+    page = visit(f"{served_two}#/look?model=nosuch&text=ein+Hund&lang=zh", is_refused=True)
+    page.get_by_role("button", name="汉语 → 英语").click()
+    expect(page.locator(".sentences .numbers")).to_contain_text("录制的例子")
+    expect(page.get_by_role("alert")).to_have_count(0)

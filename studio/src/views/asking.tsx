@@ -3,21 +3,28 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { EXAMPLES } from "../address";
 import { Card, Choice, Draft, Names } from "../controls";
-import type { Stage } from "../stage";
+import type { Shown, Stage } from "../stage";
 
 const FREE = { target: null, row: null, column: null, layer: null, head: null, off: [] } as const;
 
-export function Asking(
-  stage: Stage & { open: (file: File) => void; close: () => void },
-): JSX.Element {
-  const { address, go, say, shown, models, partial, open, close } = stage;
-  const [draft, setDraft] = useState(shown.trace.source.text);
-  useEffect(() => setDraft(shown.trace.source.text), [shown.trace]);
+type Props = Omit<Stage, "shown" | "theme"> & {
+  /** nothing if what the address asks for was refused */
+  shown: Shown | null;
+  open: (file: File) => void;
+  close: () => void;
+};
+
+export function Asking(props: Props): JSX.Element {
+  const { address, go, say, shown, models, partial, open, close } = props;
+  const told = shown?.trace.source.text ?? address.text ?? "";
+  const [draft, setDraft] = useState(told);
+  useEffect(() => setDraft(told), [shown?.trace]);
   const isServed = models.length > 0;
+  const known = models.find((model) => model.name === address.model)?.name ?? null;
   const submit = (): void => {
     if (!draft.trim()) return;
     close();
-    go({ ...FREE, text: draft.trim() });
+    go({ ...FREE, text: draft.trim(), model: known });
   };
   return (
     <Card name="asking">
@@ -33,7 +40,7 @@ export function Asking(
             <Names
               label={say("model")}
               names={models.map((model) => model.name)}
-              chosen={address.model ?? models[0]?.name}
+              chosen={known ?? models[0]?.name}
               choose={(model) => go({ ...FREE, model })}
             />
             <button type="submit" class="main" disabled={partial !== null}>
@@ -50,7 +57,9 @@ export function Asking(
         <Choice
           label={say("examples")}
           options={EXAMPLES.map((one) => [one, say(one)] as const)}
-          chosen={shown.canned === null ? ("" as (typeof EXAMPLES)[number]) : address.example}
+          chosen={
+            (shown?.canned ?? null) === null ? ("" as (typeof EXAMPLES)[number]) : address.example
+          }
           choose={(example) => {
             close();
             go({ ...FREE, text: null, model: null, example });
