@@ -15,6 +15,10 @@ export interface Half {
   file: string | null;
 }
 
+/** What a side is called: its file, or the model as it is served or was recorded. */
+export const nameOf = ({ file, sight, trace }: Half, models: readonly Model[]): string =>
+  file ?? (sight === null ? null : (sight.model ?? models[0]?.name)) ?? trace.provenance.model;
+
 /** 0 is the left side, 1 the right. */
 export type Place = 0 | 1;
 

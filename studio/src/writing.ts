@@ -21,6 +21,8 @@ export interface Writing {
   /** more words for each gap than the trace has */
   fits: readonly (readonly Fit[])[] | null;
   isRecorded: boolean;
+  /** as the model is served that wrote the trace */
+  name: string | null;
   isBusy: boolean;
   trouble: string | null;
   stop: () => void;
@@ -42,6 +44,7 @@ export function useWriting(address: Address, models: readonly Model[] | null): W
     ...NOTHING,
     trace: null,
     isRecorded: true,
+    name: null,
   });
   const stopping = useRef<AbortController | null>(null);
   const model = chosenWriter(address, models ?? []);
@@ -63,7 +66,7 @@ export function useWriting(address: Address, models: readonly Model[] | null): W
     };
     const record = async (): Promise<void> => {
       const trace = await cannedStory(chosenStory(address));
-      change({ ...NOTHING, trace, isRecorded: true });
+      change({ ...NOTHING, trace, isRecorded: true, name: null });
     };
     const write = async (name: string, text: string): Promise<void> => {
       const ending = new AbortController();
@@ -80,13 +83,16 @@ export function useWriting(address: Address, models: readonly Model[] | null): W
       });
       const tokens = pieces.map((piece) => piece.id);
       if (tokens.length === 0) change({ ...NOTHING, trace: null, isRecorded: false });
-      else change({ ...NOTHING, trace: await storyTrace(wish, tokens, signal), isRecorded: false });
+      else {
+        const trace = await storyTrace(wish, tokens, signal);
+        change({ ...NOTHING, trace, isRecorded: false, name });
+      }
     };
     const fill = async (name: string, text: string): Promise<void> => {
       change({ ...NOTHING, isBusy: true });
       const trace = await traceOf({ model: name, source: text, target: null }, signal);
       const fits = trace.steps.length > 0 ? await filled(text, name, found, signal) : [];
-      change({ ...NOTHING, trace, fits, isRecorded: false });
+      change({ ...NOTHING, trace, fits, isRecorded: false, name });
     };
     const run = !isServed
       ? record()

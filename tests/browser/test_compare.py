@@ -22,16 +22,16 @@ BOTH = ".both .half"
 
 @pytest.fixture(scope="module")
 def served_two(tmp_path_factory: pytest.TempPathFactory, serving) -> Iterator[str]:
-    """Two small models with random weights, and the page in front of them."""
+    """Two small models with random weights, named unlike their folders."""
     words = Words(["ein", "eine", "Hund", "Katze", "sieht", "."])
     section = TransformerSection(d_model=12, n_heads=3, d_feedforward=20, n_layers=2, dropout=0.0)
     places = []
-    for seed, name in enumerate(("de-en", "other")):
+    for seed in range(2):
         torch.manual_seed(seed)
         model = build(section, len(words), len(words))
-        places.append(tmp_path_factory.mktemp("models") / name)
+        places.append(tmp_path_factory.mktemp("models") / "model")
         save(places[-1], model, Recipe(model=section), words, words)
-    with serving(*map(str, places)) as address:
+    with serving(f"de-en={places[0]}", f"other={places[1]}") as address:
         yield address
 
 
@@ -175,6 +175,7 @@ def test_two_sentences_and_two_models_of_a_service(served_two, visit) -> None:
     told = asked(source="ein Hund sieht", model="other")
     expect(numbers.nth(1)).to_contain_text(log_probability(told))
     expect(page.locator(f"{BOTH} h2")).to_have_text(["de-en", "other"])
+    expect(page.locator(".pair .sentences > header h2")).to_have_text(["de-en", "other"])
     again = visit(page.url)
     expect(again.locator(".pair .sentences .numbers").nth(1)).to_contain_text(log_probability(told))
     assert "model2=other" in page.url

@@ -24,7 +24,7 @@ TEXT = ["the", "cat", "sees", "a", "dog", "and", "mouse", "."]
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, serving) -> Iterator[str]:
-    """A GPT and a BERT with random weights, and the page in front of them."""
+    """A GPT and a BERT with random weights, named unlike their folders."""
     words = Words(TEXT)
     sizes = {"d_model": 12, "n_heads": 3, "d_feedforward": 20, "n_layers": 2, "dropout": 0.0}
     places = []
@@ -34,10 +34,11 @@ def served(tmp_path_factory: pytest.TempPathFactory, serving) -> Iterator[str]:
     ):
         torch.manual_seed(1)
         model = build(section, len(words), len(words))
-        places.append(tmp_path_factory.mktemp("models") / name)
+        place = tmp_path_factory.mktemp("models") / "model"
         recipe = Recipe(model=section, training=TrainingSection(task=task))
-        save(places[-1], model, recipe, words, words)
-    with serving(*map(str, places)) as address:
+        save(place, model, recipe, words, words)
+        places.append(f"{name}={place}")
+    with serving(*places) as address:
         yield address
 
 
@@ -137,6 +138,7 @@ def test_gaps_are_filled_by_a_service(served, visit) -> None:
     box.fill(text)
     box.press("Enter")
     expect(page.locator(".fits figure")).to_have_count(2)
+    expect(page.locator(".telling-card .numbers")).to_contain_text("by gaps")
     told = httpx.post(f"{served}api/v1/fill", json={"text": text, "k": 3}, timeout=30).json()
     for place, gap in enumerate(told["gaps"]):
         said = page.locator(".fits figure").nth(place).locator("svg text").all_text_contents()

@@ -5,7 +5,7 @@ import type { Address } from "../address";
 import type { Model } from "../api";
 import { chosenIn } from "../choosing";
 import type { Theme } from "../colours";
-import type { Comparing, Half, Place } from "../comparing";
+import { type Comparing, type Half, type Place, nameOf } from "../comparing";
 import { Card, Choice, Toggle } from "../controls";
 import { signed } from "../figures/arithmetic";
 import { HeadsGrid } from "../heads_grid";
@@ -62,7 +62,8 @@ export function CompareView(props: CompareProps): JSX.Element {
 }
 
 function Compared(props: CompareProps & { sides: Sides }): JSX.Element {
-  const { address, go, say, theme, sides } = props;
+  const { address, go, say, theme, models, sides } = props;
+  const names = sides.map((side) => nameOf(side, models));
   const [pointed, point] = useState<PointedAt | null>(null);
   const words = useWords(sides, address.merges);
   const kinds = KINDS.filter((kind) => sides.some(({ trace }) => kindsOf(trace).includes(kind)));
@@ -77,11 +78,7 @@ function Compared(props: CompareProps & { sides: Sides }): JSX.Element {
     <>
       <div class="pair">
         {PLACES.map((place) => (
-          <Card
-            key={place}
-            name="sentences"
-            title={sides[place].file ?? sides[place].trace.provenance.model}
-          >
+          <Card key={place} name="sentences" title={names[place] ?? ""}>
             {(["source", "target"] as const).map((side) => (
               <Sentence
                 key={side}
@@ -145,12 +142,12 @@ function Compared(props: CompareProps & { sides: Sides }): JSX.Element {
             </div>
           </Card>
           <ComparePictures
-            {...{ address, go, say, theme, sides, kind, pointedOn }}
+            {...{ address, go, say, theme, sides, names, kind, pointedOn }}
             point={(place, word) => point(word === null ? null : { place, word })}
           />
         </>
       )}
-      <CompareSureness {...{ address, say, theme, sides, pointedOn }} />
+      <CompareSureness {...{ address, say, theme, sides, names, pointedOn }} />
     </>
   );
 }

@@ -26,6 +26,7 @@ interface Props {
   say: Say;
   theme: Theme;
   sides: Sides;
+  names: readonly string[];
   kind: Kind;
   pointedOn: (place: Place) => Pointed | null;
   point: (place: Place, word: Pointed | null) => void;
@@ -42,7 +43,7 @@ const SPAN = 440;
 const LARGEST = 34;
 
 export function ComparePictures(props: Props): JSX.Element {
-  const { address, go, say, theme, sides, kind, pointedOn, point } = props;
+  const { address, go, say, theme, sides, names, kind, pointedOn, point } = props;
   const [over, setOver] = useState<Cell | null>(null);
   const chosen = sides.map(({ trace }) => chosenIn(trace, address, kind));
   const tables = useMemo(
@@ -68,7 +69,6 @@ export function ComparePictures(props: Props): JSX.Element {
     return left && right ? differenceOf(left, right) : null;
   }, [tables]);
   const selected = useSelected(address, tables, difference, over);
-  const names = PLACES.map((place) => sides[place].file ?? sides[place].trace.provenance.model);
   const isLines = address.form === "lines";
   const titles = chosen.map(
     ({ layer, head, site }) =>

@@ -21,6 +21,7 @@ interface Props {
   say: Say;
   theme: Theme;
   sides: Sides;
+  names: readonly string[];
   pointedOn: (place: Place) => Pointed | null;
 }
 
@@ -36,7 +37,7 @@ function bars(trace: Trace, pointed: Pointed | null) {
   }));
 }
 
-export function CompareSureness({ say, theme, sides, pointedOn }: Props): JSX.Element {
+export function CompareSureness({ say, theme, sides, names, pointedOn }: Props): JSX.Element {
   const words = PLACES.map((place) => pointedOn(place));
   const scenes = useMemo(() => {
     const all = PLACES.map((place) =>
@@ -48,9 +49,9 @@ export function CompareSureness({ say, theme, sides, pointedOn }: Props): JSX.El
   const totals = PLACES.map((place) => logProbability(sides[place].trace));
   const [left = 0, right = 0] = totals;
   const named = scenes.map((scene, place) => {
-    const { provenance, target } = sides[place as Place].trace;
+    const { target } = sides[place as Place].trace;
     const total = say("total", { value: signed(totals[place] ?? 0), n: target.tokens.length });
-    return titled(scene, [provenance.model, target.text, total]);
+    return titled(scene, [names[place] ?? "", target.text, total]);
   });
   return (
     <Card name="tokens" title={say("tokens")} lead={say("tokensLead")}>

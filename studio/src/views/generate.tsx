@@ -106,9 +106,10 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
   );
   const word = focus === null ? "" : (words[focus]?.text ?? "");
   const title = say(isWriting ? "story" : "gapped");
+  const name = (file === null ? writing.name : null) ?? trace.provenance.model;
   const saved = useMemo(
-    () => storyFigure(words, row, focus, `${title}: ${trace.provenance.model}`),
-    [words, row, focus, title, trace],
+    () => storyFigure(words, row, focus, `${title}: ${name}`),
+    [words, row, focus, title, name],
   );
   const grid = site !== undefined && (
     <Card name="grid" title={say("heads")} lead={say("headsLead")}>
@@ -155,9 +156,7 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
             {" · "}
             {file !== null
               ? say("fromFile", { name: file })
-              : say(writing.isRecorded ? "recordedStory" : "fromModel", {
-                  name: trace.provenance.model,
-                })}
+              : say(writing.isRecorded ? "recordedStory" : "fromModel", { name })}
           </p>
           <Save
             scene={stacked([saved, looked, ...sure.map(({ scene }) => scene)], saved.title)}
