@@ -103,6 +103,9 @@ export const doesOf = (trace: Trace): Does => trace.does ?? "translate";
 export const nGiven = (trace: Trace): number =>
   doesOf(trace) === "write" ? trace.source.tokens.length - 1 : 0;
 
+/** How many of the steps are about tokens that the model chose. */
+export const nWritten = (trace: Trace): number => trace.steps.length - nGiven(trace);
+
 export class NotATrace extends Error {}
 
 export class TooNew extends Error {}

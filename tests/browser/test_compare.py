@@ -14,7 +14,8 @@ from playwright.sync_api import Page, expect
 
 from regard.checkpoint import save
 from regard.models import build
-from regard.recipes import Recipe, TransformerSection
+from regard.recipes import Recipe, TrainingSection, TransformerSection
+from regard.recipes.alone import GptSection
 from regard.text import Words
 
 BOTH = ".both .half"
@@ -32,6 +33,26 @@ def served_two(tmp_path_factory: pytest.TempPathFactory, serving) -> Iterator[st
         places.append(tmp_path_factory.mktemp("models") / "model")
         save(places[-1], model, Recipe(model=section), words, words)
     with serving(f"de-en={places[0]}", f"other={places[1]}") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def served_unlike(tmp_path_factory: pytest.TempPathFactory, serving) -> Iterator[str]:
+    """A translator and a GPT."""
+    words = Words(["ein", "eine", "Hund", "Katze", "sieht", "."])
+    sizes = {"d_model": 12, "n_heads": 3, "d_feedforward": 20, "n_layers": 2, "dropout": 0.0}
+    gpt = GptSection(**{**sizes, "n_heads": 2}, context=32)
+    places = []
+    for name, section, training in (
+        ("de-en", TransformerSection(**sizes), TrainingSection()),
+        ("story", gpt, TrainingSection(task="language")),
+    ):
+        torch.manual_seed(1)
+        model = build(section, len(words), len(words))
+        place = tmp_path_factory.mktemp("models") / "model"
+        save(place, model, Recipe(model=section, training=training), words, words)
+        places.append(f"{name}={place}")
+    with serving(*places) as address:
         yield address
 
 
@@ -179,3 +200,30 @@ def test_two_sentences_and_two_models_of_a_service(served_two, visit) -> None:
     again = visit(page.url)
     expect(again.locator(".pair .sentences .numbers").nth(1)).to_contain_text(log_probability(told))
     assert "model2=other" in page.url
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "over 1 step"), ("zh", "共 1 步")])
+def test_of_a_story_only_what_was_written_counts(
+    served_unlike, visit, language: str, said: str
+) -> None:
+    asked = {"source": "ein Hund sieht eine", "model": "story"}
+    told = httpx.post(f"{served_unlike}api/v1/trace", json=asked, timeout=30).json()
+    n_given = len(told["source"]["tokens"]) - 1
+    written = told["steps"][n_given:]
+    assert (n_given, len(written)) == (3, 1)
+    page = visit(
+        f"{served_unlike}#/compare?text=ein+Hund+sieht+eine&model2=story&site=cross&lang={language}"
+    )
+    total = f"{sum(one['log_probability'] for one in written):.2f}".replace("-", "−")
+    numbers = page.locator(".pair .sentences .numbers").nth(1)
+    expect(numbers).to_contain_text(total)
+    expect(numbers).to_contain_text(said)
+    bars = page.locator(".tokens svg").nth(1).locator("text").all_text_contents()
+    assert len(bars) == 2
+    assert bars[1] == total
+    right = page.locator(f"{BOTH}:nth-child(2)")
+    unlike = {"en": "This model never looks in this way.", "zh": "这个模型没有这种注意力。"}
+    expect(right.locator("p")).to_have_text([unlike[language]])
+    kind = {"en": "Decoder", "zh": "解码器"}[language]
+    page.get_by_role("button", name=kind, exact=True).click()
+    expect(right).to_contain_text({"en": "mean of 2 heads", "zh": "2 个头的平均"}[language])

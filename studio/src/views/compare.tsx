@@ -13,7 +13,7 @@ import { paired, turned } from "../pairing";
 import type { Pointed } from "../pointing";
 import { Sentence } from "../sentence";
 import { labelAt, labels } from "../table";
-import { KINDS, type Kind, kindsOf, logProbability } from "../trace";
+import { KINDS, type Kind, kindsOf, logProbability, nWritten } from "../trace";
 import type { Say } from "../words";
 import { CompareAsking } from "./compare_asking";
 import { ComparePictures } from "./compare_pictures";
@@ -94,7 +94,7 @@ function Compared(props: CompareProps & { sides: Sides }): JSX.Element {
             <p class="soft numbers">
               {say("total", {
                 value: signed(logProbability(sides[place].trace)),
-                n: sides[place].trace.steps.length,
+                n: nWritten(sides[place].trace),
               })}
             </p>
           </Card>

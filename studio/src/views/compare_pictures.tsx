@@ -70,11 +70,13 @@ export function ComparePictures(props: Props): JSX.Element {
   }, [tables]);
   const selected = useSelected(address, tables, difference, over);
   const isLines = address.form === "lines";
-  const titles = chosen.map(
-    ({ layer, head, site }) =>
-      say("layer", { n: layer }) +
-      say("comma") +
-      sayHeads(say, head, site?.weights.length ?? 0, isLines),
+  // A model that never looks in this way has neither a layer nor heads of it.
+  const titles = chosen.map(({ layer, head, site }) =>
+    site === undefined
+      ? null
+      : say("layer", { n: layer }) +
+        say("comma") +
+        sayHeads(say, head, site.weights.length, isLines),
   );
   const drawn = useMemo(() => {
     const longest = Math.max(
@@ -165,7 +167,7 @@ export function ComparePictures(props: Props): JSX.Element {
             return (
               <div key={place} class="half">
                 <h2>{names[place]}</h2>
-                <p class="soft">{titles[place]}</p>
+                {titles[place] && <p class="soft">{titles[place]}</p>}
                 {table === null || one === null ? (
                   <p class="soft">{say("noSuchSite")}</p>
                 ) : one.lines ? (

@@ -12,7 +12,7 @@ import type { Pointed } from "../pointing";
 import { Save } from "../save";
 import { beside, titled } from "../scene";
 import { labels } from "../table";
-import { type Trace, logProbability } from "../trace";
+import { type Trace, logProbability, nGiven, nWritten } from "../trace";
 import type { Say } from "../words";
 import { PLACES, type Sides } from "./compare";
 
@@ -29,12 +29,13 @@ function bars(trace: Trace, pointed: Pointed | null) {
   const found = labels(trace.target, trace.target.tokens, false);
   const isPointed = (place: number): boolean =>
     pointed?.side === "target" && pointed.places.includes(place);
-  return trace.steps.map((step, i) => ({
+  const all = trace.steps.map((step, i) => ({
     text: found[i]?.text ?? "",
     value: Math.exp(step.log_probability),
     said: signed(step.log_probability),
     ...(isPointed(i) ? { isMarked: true, colour: "mark" as const } : {}),
   }));
+  return all.slice(nGiven(trace));
 }
 
 export function CompareSureness({ say, theme, sides, names, pointedOn }: Props): JSX.Element {
@@ -49,9 +50,9 @@ export function CompareSureness({ say, theme, sides, names, pointedOn }: Props):
   const totals = PLACES.map((place) => logProbability(sides[place].trace));
   const [left = 0, right = 0] = totals;
   const named = scenes.map((scene, place) => {
-    const { target } = sides[place as Place].trace;
-    const total = say("total", { value: signed(totals[place] ?? 0), n: target.tokens.length });
-    return titled(scene, [names[place] ?? "", target.text, total]);
+    const { trace } = sides[place as Place];
+    const total = say("total", { value: signed(totals[place] ?? 0), n: nWritten(trace) });
+    return titled(scene, [names[place] ?? "", trace.target.text, total]);
   });
   return (
     <Card name="tokens" title={say("tokens")} lead={say("tokensLead")}>

@@ -17,7 +17,7 @@ import type { Shown } from "../stage";
 import { Story, surprise } from "../story";
 import { type StoryWord, mostLooked, storyLooks, storyWords } from "../story_table";
 import type { Reading } from "../table";
-import { MASK, type Trace, doesOf, logProbability, nGiven } from "../trace";
+import { MASK, type Trace, doesOf, logProbability, nWritten } from "../trace";
 import type { Say } from "../words";
 import type { Writing } from "../writing";
 import { GenerateAsking } from "./generate_asking";
@@ -151,7 +151,7 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
           <p class="soft numbers">
             {say("total", {
               value: signed(logProbability(trace)),
-              n: trace.steps.length - nGiven(trace),
+              n: nWritten(trace),
             })}
             {" · "}
             {file !== null
