@@ -116,10 +116,10 @@ def serve(
     names = ", ".join(catalogue.names)
     n_runs = len(catalogue.runs.all())
     if n_runs:
-        names = f"{names or 'no model'}, {n_runs} {'run' if n_runs == 1 else 'runs'}"
+        names = f"{names or 'recorded sentences'}, {n_runs} {'run' if n_runs == 1 else 'runs'}"
 
     def began(address: str) -> None:
-        typer.echo(f"regard: {names or 'no model'} at {address} (Ctrl-C stops)", err=True)
+        typer.echo(f"regard: {names or 'recorded sentences'} at {address} (Ctrl-C stops)", err=True)
 
     server.serve_until_stopped(began)
 
