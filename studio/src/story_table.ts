@@ -12,7 +12,7 @@ export interface StoryWord {
   is_special: boolean;
   /** whether it was given, not written */
   isGiven: boolean;
-  /** of all its tokens; null for what nobody predicted */
+  /** of those of its tokens that were written; null for what nobody predicted */
   logProbability: number | null;
 }
 
@@ -35,8 +35,9 @@ export function storyWords(trace: Trace, merges: boolean): readonly StoryWord[] 
     const start = label.is_special || shown === "␣" ? -1 : text.indexOf(shown, end);
     const gap = start < 0 ? "" : text.slice(end, start);
     if (start >= 0) end = start + shown.length;
-    const isGiven = label.places.every((place) => place < nGiven);
-    const steps = label.places.map((place) => trace.steps[place - 1]?.log_probability ?? 0);
+    const written = label.places.filter((place) => place >= nGiven);
+    const isGiven = written.length === 0;
+    const steps = written.map((place) => trace.steps[place - 1]?.log_probability ?? 0);
     return {
       text: shown,
       gap,

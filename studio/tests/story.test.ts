@@ -31,6 +31,16 @@ test("the odds of the words that were written are those of all steps", () => {
   near([all], [steps], 1e-9);
 });
 
+test("of a word that the prompt began only the written tokens count", () => {
+  const whole = read("story-en");
+  const source = { ...whole.source, tokens: whole.source.tokens.slice(0, 3) }; // The animal didn
+  const word = storyWords({ ...whole, source }, true).find(({ text }) => text === "didn't");
+  assert.deepEqual(word?.places, [2, 3, 4]);
+  const [quote, t] = whole.steps.slice(2, 4).map((step) => step.log_probability);
+  near([word?.logProbability ?? 0], [(quote ?? 0) + (t ?? 0)], 1e-9);
+  assert.equal(word?.isGiven, false);
+});
+
 test("a word was written from where the one before it stands", () => {
   const trace = read("story-en");
   const site = siteOf(trace, "decoder", 0);

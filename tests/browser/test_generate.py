@@ -68,6 +68,36 @@ def test_a_recorded_story_shows_what_a_word_looked_at(alone, visit) -> None:
     expect(page.locator(".odds svg text").first).to_have_text(best)
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_odds_of_a_word_are_those_of_all_its_written_tokens(
+    alone, visit, language: str
+) -> None:
+    head, _ = recorded_story("story-en")
+    tokens = head["target"]["tokens"]
+    at = next(i for i, one in enumerate(tokens) if one["text"] == "▁won")
+    assert [one["text"] for one in tokens[at : at + 3]] == ["▁won", "'", "t"]
+    page = visit(f"{alone}#/generate?story=story-en&row={at + 1}&lang={language}")
+    total = sum(step["log_probability"] for step in head["steps"][at : at + 3])
+    expect(page.locator(".story .pointed")).to_have_text("won't")
+    expect(page.locator(".odds header p")).to_contain_text(f"{total:.2f}".replace("-", "−"))
+    expect(page.locator(".odds svg")).to_have_count(3)
+    page.locator(".story .word", has_text="street").first.hover()
+    expect(page.locator(".looked h2")).to_contain_text("street")
+    expect(page.locator(".odds")).to_have_count(0)
+
+
+def test_what_is_hardly_probable_is_said_to_be_less(alone, visit) -> None:
+    head, _ = recorded_story("story-en")
+    n_given = len(head["source"]["tokens"]) - 1
+    at = next(
+        i
+        for i, step in enumerate(head["steps"])
+        if i >= n_given and step["log_probability"] < np.log(0.009)
+    )
+    page = visit(f"{alone}#/generate?story=story-en&words=0&row={at + 1}")
+    expect(page.locator(".told")).to_contain_text("· P < 1 %")
+
+
 def test_arrow_keys_walk_through_the_story_and_the_address_says_where(alone, visit) -> None:
     page = visit(f"{alone}#/generate?row=6")
     expect(page.locator(".story .pointed")).to_have_text("the")

@@ -17,7 +17,7 @@ import type { Shown } from "../stage";
 import { Story, surprise } from "../story";
 import { type StoryWord, mostLooked, storyLooks, storyWords } from "../story_table";
 import type { Reading } from "../table";
-import { MASK, type Trace, doesOf, logProbability, nWritten } from "../trace";
+import { MASK, type Trace, doesOf, logProbability, nGiven, nWritten } from "../trace";
 import type { Say } from "../words";
 import type { Writing } from "../writing";
 import { GenerateAsking } from "./generate_asking";
@@ -101,10 +101,11 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
   const isGap = (i: number): boolean => words[i]?.text === MASK;
   const looked = useMemo(() => lookedFigure(words, row, say), [words, row, say]);
   const sure = useMemo(
-    () => surenessFigures(trace, words, focus, writing.fits, say),
-    [trace, words, focus, writing.fits, say],
+    () => surenessFigures(trace, words, focus, writing.fits),
+    [trace, words, focus, writing.fits],
   );
   const word = focus === null ? "" : (words[focus]?.text ?? "");
+  const log = focus === null ? null : (words[focus]?.logProbability ?? null);
   const title = say(isWriting ? "story" : "gapped");
   const name = (file === null ? writing.name : null) ?? trace.provenance.model;
   const saved = useMemo(
@@ -174,8 +175,12 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
             <Picture scene={looked} theme={theme} />
           </Scrolling>
         </Card>
-        {isWriting && sure[0] !== undefined && (
-          <Card name="odds" title={say("odds", { word })} lead={sure[0].lead}>
+        {isWriting && log !== null && (
+          <Card
+            name="odds"
+            title={say("odds", { word })}
+            lead={say("oddsLead", { value: signed(log) })}
+          >
             {sure.map(({ scene, token }, i) => (
               <Scrolling key={i}>
                 {sure.length > 1 && <p class="soft">{token}</p>}
@@ -258,7 +263,9 @@ function saidOf(
     .join(say("comma"));
   const at = say("wordSaid", { word: word?.text ?? "", looked: looked || "–" });
   const log = word?.logProbability ?? null;
-  return log === null ? at : `${at} · P = ${percentSaid(Math.exp(log))}`;
+  if (log === null) return at;
+  const said = percentSaid(Math.exp(log));
+  return `${at} · P ${said.startsWith("<") ? said : `= ${said}`}`;
 }
 
 const percentSaid = (share: number): string =>
@@ -282,7 +289,6 @@ interface Sure {
   scene: Scene;
   /** what it is about */
   token: string;
-  lead: string;
 }
 
 const clean = (text: string): string => text.replaceAll("▁", " ").trim() || "␣";
@@ -293,11 +299,12 @@ function surenessFigures(
   words: readonly StoryWord[],
   focus: number | null,
   fits: Writing["fits"],
-  say: Say,
 ): readonly Sure[] {
   const isWriting = doesOf(trace) === "write";
   const places = isWriting
-    ? (words[focus ?? -1]?.places ?? []).map((place) => place - 1).filter((place) => place >= 0)
+    ? (words[focus ?? -1]?.places ?? [])
+        .map((place) => place - 1)
+        .filter((place) => place >= nGiven(trace))
     : trace.steps.map((_, i) => i);
   const all = places.flatMap((place, i): Sure[] => {
     const [step, written] = [trace.steps[place], trace.target.tokens[place]];
@@ -320,8 +327,7 @@ function surenessFigures(
       ...(isWriting ? { isMarked: id === written?.id } : {}),
     }));
     const token = isWriting ? clean(written?.text ?? "") : `${MASK} ${i + 1}`;
-    const lead = say("oddsLead", { value: signed(step.log_probability) });
-    return [{ scene: sharesFigure(bars, token, scaled(bars)), token, lead }];
+    return [{ scene: sharesFigure(bars, token, scaled(bars)), token }];
   });
   // The end of a line before a word is nothing to choose from.
   const visible = all.filter(({ token }) => token !== "␣");
