@@ -155,6 +155,14 @@ export const WORDS = {
     "Recorded: one head at a time. With a served model, any number of heads.",
     "录制的例子一次只能关一个头；运行模型后可以任意组合。",
   ],
+  cannedSwitchServed: [
+    "Recorded: one head at a time. To switch off any number of heads of a served model, first type a sentence in",
+    "录制的例子一次只能关一个头。要任意组合，请先为运行中的模型输入一个句子：",
+  ],
+  fileSwitchServed: [
+    "A file cannot translate again. To switch heads of a served model off, first type a sentence in",
+    "文件无法重新翻译。要关闭注意力头，请先为运行中的模型输入一个句子：",
+  ],
   fileSwitch: [
     "A file cannot translate again: serve the model to switch heads off.",
     "文件无法重新翻译：请运行模型后再关闭注意力头。",

@@ -105,6 +105,24 @@ def test_heads_are_switched_off_together(served, visit) -> None:
     assert "off=cross.2.0%2Ccross.2.2" in page.url
 
 
+@pytest.mark.parametrize(
+    ("language", "look", "translate", "source"),
+    [("en", "Translate and look", "Translate", "Source"), ("zh", "翻译与观察", "翻译", "原文")],
+)
+def test_the_switchboard_says_where_a_sentence_is_typed(
+    served, visit, language: str, look: str, translate: str, source: str
+) -> None:
+    page = visit(f"{served}#/switchboard?lang={language}")
+    expect(page.locator(".notice")).not_to_contain_text("regard serve")
+    page.locator(".notice").get_by_role("link", name=look).click()
+    page.get_by_role("textbox", name=source).fill(TEXT)
+    page.get_by_role("button", name=translate, exact=True).click()
+    expect(page.locator(".sentences .numbers")).to_contain_text("de-en")
+    page.locator("nav a", has_text={"en": "Switchboard", "zh": "开关台"}[language]).click()
+    expect(page.locator(".board h2")).to_have_text(TEXT)
+    expect(page.locator(".notice")).to_have_count(0)
+
+
 def test_a_refusal_is_shown_as_the_service_says_it(served, visit) -> None:
     page = visit(f"{served}#/look?text=Hund&model=de-en", is_refused=True)
     expect(page.locator(".sentences .numbers")).to_contain_text("by de-en")

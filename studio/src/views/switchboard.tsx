@@ -1,6 +1,7 @@
 // Heads switched off, and what the model then writes.
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { format } from "../address";
 import { type Ablation, ablationOf } from "../api";
 import { Card, Scrolling } from "../controls";
 import { changesFigure } from "../figures/bars";
@@ -46,15 +47,8 @@ export function SwitchboardView(stage: Stage): JSX.Element {
     <>
       <div class="intro">
         <p>{say("switchLead")}</p>
-        {isCanned && (
-          <p class="notice">
-            {say("cannedSwitch")} <code>regard serve MODEL</code>
-          </p>
-        )}
-        {isFixed && (
-          <p class="notice">
-            {say("fileSwitch")} <code>regard serve MODEL</code>
-          </p>
+        {(isCanned || isFixed) && (
+          <Notice {...stage} said={isCanned ? "cannedSwitch" : "fileSwitch"} />
         )}
       </div>
       <div class="switching">
@@ -105,6 +99,39 @@ export function SwitchboardView(stage: Stage): JSX.Element {
         <Outcome {...stage} found={address.off.length === 0 ? null : found} theme={theme} />
       </div>
     </>
+  );
+}
+
+/** Why not every switch can be used here, and where it can. */
+function Notice({
+  address,
+  go,
+  say,
+  models,
+  said,
+}: Stage & { said: "cannedSwitch" | "fileSwitch" }): JSX.Element {
+  if (models.length === 0) {
+    return (
+      <p class="notice">
+        {say(said)} <code>regard serve MODEL</code>
+      </p>
+    );
+  }
+  const there = { view: "look", off: [] } as const;
+  return (
+    <p class="notice">
+      {say(`${said}Served`)}{" "}
+      <a
+        href={format({ ...address, ...there }, address.language === "en" ? "zh" : "en")}
+        onClick={(event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          go(there);
+        }}
+      >
+        {say("look")}
+      </a>
+    </p>
   );
 }
 
