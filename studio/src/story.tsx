@@ -1,4 +1,4 @@
-// A text whose every word shows what it looked at: darker is more, lines lead to the strongest.
+// A text whose every word shows what it looked at: by its colour; lines lead to the strongest.
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Theme, hex, rampTable, readable, shade } from "./colours";

@@ -304,8 +304,8 @@ export const WORDS = {
   keyGive: ["Go on", "继续"],
   keyWithout: ["Without a key", "不用密钥"],
   generateLead: [
-    "A GPT writes on, word by word; a BERT finds words that were taken out. Point at a word: the darker another is, the more it was looked at.",
-    "GPT 逐词续写；BERT 找回被遮住的词。指向一个词：其他词颜色越深，它看得越多。",
+    "A GPT writes on, word by word; a BERT finds words that were taken out. Point at a word: the stronger another's colour, the more it was looked at.",
+    "GPT 逐词续写；BERT 找回被遮住的词。指向一个词：其他词的颜色越浓，它看得越多。",
   ],
   noWriter: [
     "No language model is being served, so these are recorded texts of small models: every number is real. Write your own with",

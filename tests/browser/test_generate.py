@@ -86,6 +86,14 @@ def test_the_odds_of_a_word_are_those_of_all_its_written_tokens(
     expect(page.locator(".odds")).to_have_count(0)
 
 
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "the stronger another's colour"), ("zh", "颜色越浓")]
+)
+def test_the_lead_is_true_on_a_dark_ground_too(alone, visit, language: str, said: str) -> None:
+    page = visit(f"{alone}#/generate?theme=dark&lang={language}")
+    expect(page.locator(".intro")).to_contain_text(said)
+
+
 def test_what_is_hardly_probable_is_said_to_be_less(alone, visit) -> None:
     head, _ = recorded_story("story-en")
     n_given = len(head["source"]["tokens"]) - 1
