@@ -183,11 +183,10 @@ def test_two_sentences_and_two_models_of_a_service(served_two, visit) -> None:
         return httpx.post(f"{served_two}api/v1/trace", json=body, timeout=30).json()
 
     page = visit(f"{served_two}#/compare")
-    numbers = page.locator(".pair .sentences .numbers")
-    expect(numbers.nth(1)).to_be_visible()
     page.get_by_label("Source 1").fill("ein Hund sieht")
     page.get_by_label("Source 2").fill("eine Katze sieht")
     page.get_by_role("button", name="Compare").click()
+    numbers = page.locator(".pair .sentences .numbers")
     for place, text in enumerate(("ein Hund sieht", "eine Katze sieht")):
         told = asked(source=text)
         expect(numbers.nth(place)).to_contain_text(log_probability(told))

@@ -1,6 +1,6 @@
 // What is compared: two sentences or two models where some are served, recorded pairs, files.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { PAIRS, type Address } from "../address";
 import type { Model } from "../api";
 import type { Comparing, Place } from "../comparing";
@@ -70,34 +70,38 @@ export function CompareAsking({ address, go, say, models, comparing }: Props): J
   );
 }
 
+/** A value that may be changed until something else is asked for; what arrives meanwhile leaves it. */
+function useUntilAsked<T>(asked: string, first: T): [T, (change: (before: T) => T) => void] {
+  const [kept, keep] = useState({ asked, value: first });
+  const of = (one: typeof kept): T => (one.asked === asked ? one.value : first);
+  return [of(kept), (change) => keep((before) => ({ asked, value: change(of(before)) }))];
+}
+
 function Questions({ address, go, say, models, comparing }: Props): JSX.Element {
   const { halves, isBusy, close } = comparing;
-  const [drafts, setDrafts] = useState<readonly (string | null)[]>([null, null]);
-  const [names, setNames] = useState([address.model, address.otherModel ?? address.model]);
-  const isSameAsked = address.text !== null && address.otherText === null;
-  const [isSame, setSame] = useState(isSameAsked);
-  // What is being typed stays, whatever arrives meanwhile, until something else is asked for.
-  useEffect(() => setDrafts([null, null]), [address.text, address.otherText, address.pair]);
-  const asked = [address.text, address.otherText ?? address.text];
+  const { text, otherText, pair, model, otherModel } = address;
+  const isSameAsked = text !== null && otherText === null;
+  const key = JSON.stringify([text, otherText, pair]);
+  const [drafts, setDrafts] = useUntilAsked<readonly (string | null)[]>(key, [null, null]);
+  const who = JSON.stringify([model, otherModel, isSameAsked]);
+  const [names, setNames] = useUntilAsked(who, [model, otherModel ?? model]);
+  const [isSame, setSame] = useUntilAsked(who, isSameAsked && models.length > 1);
+  const asked = [text, otherText ?? text];
   const texts = ([0, 1] as const).map((place) => {
     const half = halves[place];
     const told = half?.trace.source.text ?? "";
     return drafts[place] ?? (half?.file ? told : (asked[place] ?? told));
   });
-  useEffect(() => {
-    setNames([address.model, address.otherModel ?? address.model]);
-    setSame(isSameAsked && models.length > 1);
-  }, [address.model, address.otherModel, isSameAsked]);
   const first = models[0]?.name ?? "";
   const submit = (): void => {
-    const [text = "", other = ""] = texts.map((draft) => draft.trim());
-    if (text === "" || (other === "" && !isSame)) return;
+    const [one = "", other = ""] = texts.map((draft) => draft.trim());
+    if (one === "" || (other === "" && !isSame)) return;
     close();
-    const [model = null, otherModel = null] = names;
-    go({ ...FREE, text, otherText: isSame ? null : other, model, otherModel });
+    const [left = null, right = null] = names;
+    go({ ...FREE, text: one, otherText: isSame ? null : other, model: left, otherModel: right });
   };
-  const change = (place: Place, text: string): void =>
-    setDrafts(drafts.map((draft, i) => (i === place || isSame ? text : draft)));
+  const change = (place: Place, draft: string): void =>
+    setDrafts((before) => before.map((one, i) => (i === place || isSame ? draft : one)));
   return (
     <form
       class="questions"
@@ -114,13 +118,15 @@ function Questions({ address, go, say, models, comparing }: Props): JSX.Element 
               label={`${say("model")} ${place + 1}`}
               names={models.map((model) => model.name)}
               chosen={names[place] ?? first}
-              choose={(chosen) => setNames(names.map((name, i) => (i === place ? chosen : name)))}
+              choose={(chosen) =>
+                setNames((before) => before.map((name, i) => (i === place ? chosen : name)))
+              }
             />
           </div>
           <Draft
             label={`${say("source")} ${place + 1}`}
             text={(isSame ? texts[0] : texts[place]) ?? ""}
-            set={(text) => change(place, text)}
+            set={(draft) => change(place, draft)}
             submit={submit}
           />
         </div>
@@ -129,7 +135,9 @@ function Questions({ address, go, say, models, comparing }: Props): JSX.Element 
         <button type="submit" class="main" disabled={isBusy}>
           {isBusy ? say("comparing") : say("compareNow")}
         </button>
-        {models.length > 1 && <Toggle text={say("sameSentence")} isOn={isSame} set={setSame} />}
+        {models.length > 1 && (
+          <Toggle text={say("sameSentence")} isOn={isSame} set={(on) => setSame(() => on)} />
+        )}
       </div>
     </form>
   );
