@@ -1,9 +1,9 @@
 // The sentence to translate: typed where a model is served, chosen among recorded ones elsewhere.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import { EXAMPLES } from "../address";
 import { Card, Choice, Draft, Names } from "../controls";
 import type { Shown, Stage } from "../stage";
+import { useUntilAsked } from "../until_asked";
 
 const FREE = { target: null, row: null, column: null, layer: null, head: null, off: [] } as const;
 
@@ -17,8 +17,7 @@ type Props = Omit<Stage, "shown" | "theme"> & {
 export function Asking(props: Props): JSX.Element {
   const { address, go, say, shown, models, partial, open, close } = props;
   const told = shown?.trace.source.text ?? address.text ?? "";
-  const [draft, setDraft] = useState(told);
-  useEffect(() => setDraft(told), [shown?.trace]);
+  const [draft, setDraft] = useUntilAsked(told, told);
   const isServed = models.length > 0;
   const known = models.find((model) => model.name === address.model)?.name ?? null;
   const submit = (): void => {
@@ -35,7 +34,12 @@ export function Asking(props: Props): JSX.Element {
             submit();
           }}
         >
-          <Draft label={say("source")} text={draft} set={setDraft} submit={submit} />
+          <Draft
+            label={say("source")}
+            text={draft}
+            set={(text) => setDraft(() => text)}
+            submit={submit}
+          />
           <div class="actions">
             <Names
               label={say("model")}

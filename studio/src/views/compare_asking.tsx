@@ -1,10 +1,10 @@
 // What is compared: two sentences or two models where some are served, recorded pairs, files.
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import { PAIRS, type Address } from "../address";
 import type { Model } from "../api";
 import type { Comparing, Place } from "../comparing";
 import { Card, Choice, Draft, Names, Toggle } from "../controls";
+import { useUntilAsked } from "../until_asked";
 import type { Say } from "../words";
 
 interface Props {
@@ -68,13 +68,6 @@ export function CompareAsking({ address, go, say, models, comparing }: Props): J
       </div>
     </Card>
   );
-}
-
-/** A value that may be changed until something else is asked for; what arrives meanwhile leaves it. */
-function useUntilAsked<T>(asked: string, first: T): [T, (change: (before: T) => T) => void] {
-  const [kept, keep] = useState({ asked, value: first });
-  const of = (one: typeof kept): T => (one.asked === asked ? one.value : first);
-  return [of(kept), (change) => keep((before) => ({ asked, value: change(of(before)) }))];
 }
 
 function Questions({ address, go, say, models, comparing }: Props): JSX.Element {

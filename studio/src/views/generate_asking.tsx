@@ -1,10 +1,10 @@
 // What a language model is asked: how a story begins and how it is drawn, or a text with gaps.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import { type Address, STORIES } from "../address";
 import type { Model } from "../api";
 import { Card, Choice, Draft, Names, Slider } from "../controls";
 import { MASK } from "../trace";
+import { useUntilAsked } from "../until_asked";
 import type { Say } from "../words";
 import { type Writing, chosenStory, chosenWriter } from "../writing";
 
@@ -65,8 +65,8 @@ function Question(props: Props & { model: Model }): JSX.Element {
   const able = models.filter((one) => one.does !== "translate");
   const isWriter = model.does === "write";
   const usual = say(isWriter ? "usualPrompt" : "usualGaps");
-  const [draft, setDraft] = useState(address.prompt ?? usual);
-  useEffect(() => setDraft(address.prompt ?? usual), [address.prompt, usual]);
+  const asked = address.prompt ?? usual;
+  const [draft, setDraft] = useUntilAsked(asked, asked);
   const submit = (more: Partial<Address> = {}): void => {
     close();
     go({ ...FREE, story: null, prompt: draft, ...more });
@@ -82,7 +82,7 @@ function Question(props: Props & { model: Model }): JSX.Element {
       <Draft
         label={say(isWriter ? "prompt" : "gapped")}
         text={draft}
-        set={setDraft}
+        set={(text) => setDraft(() => text)}
         submit={submit}
       />
       <div class="actions">
@@ -105,7 +105,7 @@ function Question(props: Props & { model: Model }): JSX.Element {
           </button>
         )}
         {!isWriter && (
-          <button type="button" onClick={() => setDraft(`${draft}${MASK}`)}>
+          <button type="button" onClick={() => setDraft((before) => `${before}${MASK}`)}>
             {MASK}
           </button>
         )}
