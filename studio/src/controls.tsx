@@ -87,6 +87,10 @@ export function Draft({ label, text, set, submit }: DraftProps): JSX.Element {
       aria-label={label}
       rows={2}
       value={text}
+      onFocus={(event) => {
+        // an example that arrives from now on is not put before what is typed
+        if (event.currentTarget.value === "") set("");
+      }}
       onInput={(event) => set(event.currentTarget.value)}
       onKeyDown={(event) => {
         if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {

@@ -10,7 +10,7 @@ import httpx
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from regard.checkpoint import save
 from regard.models import build
@@ -200,6 +200,21 @@ def test_two_sentences_and_two_models_of_a_service(served_two, visit) -> None:
     again = visit(page.url)
     expect(again.locator(".pair .sentences .numbers").nth(1)).to_contain_text(log_probability(told))
     assert "model2=other" in page.url
+
+
+def test_an_example_that_arrives_late_leaves_the_box_where_one_types(served_two, visit) -> None:
+    page = visit(f"{served_two}#/blocks")
+    held: list[Route] = []
+    page.route("**/canned.*.json", lambda route: held.append(route))
+    page.evaluate("location.hash = '#/compare'")
+    page.get_by_label("Source 1").focus()
+    while len(held) < 2:
+        page.wait_for_timeout(10)
+    for one in held:
+        one.continue_()
+    expect(page.get_by_label("Source 2")).not_to_have_value("")
+    page.keyboard.type("ein Hund")
+    expect(page.get_by_label("Source 1")).to_have_value("ein Hund")
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "over 1 step"), ("zh", "共 1 步")])

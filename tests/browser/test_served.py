@@ -7,7 +7,7 @@ import httpx
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from regard.checkpoint import save
 from regard.models import build
@@ -81,6 +81,21 @@ def test_what_is_typed_is_translated_and_looked_at(served, visit) -> None:
     forced = sum(step["log_probability"] for step in asked(served, "trace", target=text)["steps"])
     expect(page.locator(".sentences .numbers")).to_contain_text(f"{forced:.2f}".replace("-", "−"))
     expect(page.locator(".beam li.chosen")).to_contain_text(text)
+
+
+def test_what_is_typed_while_a_sentence_is_translated_stays(served, visit) -> None:
+    page = visit(served)
+    held: list[Route] = []
+    page.route("**/api/v1/trace", lambda route: held.append(route))
+    box = page.get_by_role("textbox", name="Source")
+    box.fill("ein Hund sieht")
+    box.press("Enter")
+    while not held:
+        page.wait_for_timeout(10)
+    box.fill("eine Katze")
+    held[0].continue_()
+    expect(page.locator(".sentences .word").first).to_have_text("ein")
+    expect(box).to_have_value("eine Katze")
 
 
 def test_a_cell_has_the_numbers_of_the_api(served, visit) -> None:

@@ -16,8 +16,11 @@ type Props = Omit<Stage, "shown" | "theme"> & {
 
 export function Asking(props: Props): JSX.Element {
   const { address, go, say, shown, models, partial, open, close } = props;
-  const told = shown?.trace.source.text ?? address.text ?? "";
-  const [draft, setDraft] = useUntilAsked(told, told);
+  const { text, example } = address;
+  const file = shown?.file ?? null;
+  const seen = shown?.trace.source.text ?? "";
+  const told = file === null ? (text ?? seen) : seen;
+  const [draft, setDraft] = useUntilAsked(JSON.stringify([text, example, file]), told);
   const isServed = models.length > 0;
   const known = models.find((model) => model.name === address.model)?.name ?? null;
   const submit = (): void => {
