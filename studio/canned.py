@@ -8,8 +8,11 @@
 
 Two sentences are recorded whole: the trace, the beam's other translations, the queries, keys and
 values of every head, and what becomes of the output when one head is switched off. The others are
-there to be compared with them, and are traces alone. So are the texts of the language models, which
-learned from one side of the phrasebook (`regard data phrasebook --pair zh-en --size 30000`):
+there to be compared with them, and are traces alone. Each is one that its models translate rightly:
+whoever opens the page for the first time is to learn how they look, not how they err.
+
+The texts of the language models are traces too; these learned from one side of the phrasebook
+(`regard data phrasebook --pair zh-en --size 30000`):
 
     $ regard train gpt-tiny --text train.en --valid-text valid.en --set text.kind=sentencepiece \\
         --set text.size=1500 --set model.n_layers=3 --set training.updates=800 --out runs/story-en
@@ -42,11 +45,11 @@ TESTS = Path(__file__).parent / "tests"
 FILED = "en-fr"  # whose trace the tests read as a file too
 SENTENCES = {
     "zh-en": "这只动物没有过马路，因为它太累了。",
-    "en-fr": "The animal did not cross the street because it was too tired.",
+    "en-fr": "The horse didn't cross the street because it was too tired.",
 }
 COMPARED = {
     "zh-en-wide": "这只动物没有过马路，因为它太宽了。",
-    "en-fr-wide": "The animal did not cross the street because it was too wide.",
+    "en-fr-wide": "The horse didn't cross the street because it was too wide.",
     "en-fr-bahdanau": SENTENCES["en-fr"],
 }
 STORIES = {  # how each begins, the seed it is drawn with, and how many tokens follow

@@ -100,6 +100,23 @@ def test_recorded_sentences_are_drawn_side_by_side_with_their_difference(
     )
 
 
+@pytest.mark.parametrize(
+    ("address", "right"),
+    [
+        ("", ["qu'il était trop fatigué."] * 2),
+        ("?pair=fr-wide", ["qu'il était trop fatigué.", "qu'elle était trop large."]),
+    ],
+)
+def test_a_newcomer_sees_right_translations(alone, visit, address: str, right: list[str]) -> None:
+    page = visit(f"{alone}#/compare{address}")
+    expect(page.locator(".pair .sentences")).to_have_count(2)
+    for place, end in enumerate(right):
+        output = page.locator(".pair .sentences").nth(place).locator(".sentence").nth(1)
+        words = "".join(output.locator(".word:not(.special)").all_text_contents())
+        said = f"Le cheval n'a pas traversé la rue parce {end}"
+        assert words == said.replace(" ", "")
+
+
 def test_a_word_and_a_cell_stand_out_on_both_sides(alone, visit, recorded) -> None:
     page = visit(f"{alone}#/compare?pair=zh-wide&words=0")
     page.hover(".pair .sentences:nth-child(1) .word:has-text('tired')")

@@ -64,9 +64,9 @@ def test_a_file_without_vectors_says_so(alone, visit, trace_file) -> None:
 
 
 def test_a_head_is_switched_off(alone, visit, recorded) -> None:
-    told = recorded("en-fr")["ablations"]["decoder.1.0"]
+    told = recorded("en-fr")["ablations"]["decoder.1.1"]
     page = visit(f"{alone}#/switchboard?example=en-fr")
-    head = page.get_by_role("switch", name="Decoder self-attention, layer 1, head 0")
+    head = page.get_by_role("switch", name="Decoder self-attention, layer 1, head 1")
     head.click()
     expect(head).to_have_attribute("aria-checked", "false")
     expect(page.locator(".changed")).to_have_text(told["after"])
