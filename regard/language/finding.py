@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, pairwise
 from pathlib import Path
 
 import torch
@@ -18,6 +19,7 @@ from regard.recipes.alone import BertSection
 from regard.shapes import Float, Tensor
 from regard.special import BOS, EOS, NAMES
 from regard.text import Tokenizer
+from regard.text.going_on import going_on
 
 _ROWS = 32
 _NO_VECTOR = "and what says nothing has no vector"
@@ -64,9 +66,9 @@ class Finder:
         parts = text.split(MASK)
         if len(parts) < 2:
             raise UsageError(f"there is nothing to find: write {MASK} where a word is missing")
-        ids = [BOS]
-        for n, part in enumerate(parts):
-            ids += [self.model.mask] * (n > 0) + self.tokenizer.encode(part)
+        ids = [BOS, *self.tokenizer.encode(parts[0])]
+        for part in parts[1:]:
+            ids += [self.model.mask, *(one.id for one in going_on(self.tokenizer, part))]
         ids.append(EOS)
         self.check(len(ids))
         (places,) = torch.tensor(ids).eq(self.model.mask).nonzero(as_tuple=True)
@@ -75,11 +77,14 @@ class Finder:
         best = shares.topk(min(k, len(self.tokenizer) - len(NAMES) - len(self._blanks)), dim=-1)
         rows = zip(best.indices.tolist(), best.values.tolist(), strict=True)
         return [
-            [self._found(ids, place, *pair) for pair in zip(*row, strict=True)]
-            for place, row in zip(places.tolist(), rows, strict=True)
+            [self._found(ids, place, gaps, *pair) for pair in zip(*row, strict=True)]
+            for place, gaps, row in zip(places.tolist(), _others(parts), rows, strict=True)
         ]
 
-    def _found(self, ids: list[int], place: int, id_: int, probability: float) -> Found:
+    def _found(
+        self, ids: list[int], place: int, gaps: list[str], id_: int, probability: float
+    ) -> Found:
+        """The text is what all ids write, with the other gaps as they were written."""
         filled = [*ids[:place], id_, *ids[place + 1 :]]
         pieces, run = list[str](), list[int]()
         for one in [*filled, self.model.mask]:  # the last ends the last run
@@ -88,7 +93,7 @@ class Finder:
                 run = []
             else:
                 run.append(one)
-        text = f" {MASK} ".join(pieces).strip()
+        text = "".join(chain.from_iterable(zip(pieces, [*gaps, ""], strict=True))).strip()
         word, token = self.tokenizer.decode([id_]), self.tokenizer.token(id_)
         return Found(word, token, probability, text)
 
@@ -171,3 +176,12 @@ class Finder:
                 f"a sentence has {n_tokens} tokens with its beginning and end, and the model sees "
                 f"{self.model.context} at once: shorten it"
             )
+
+
+def _others(parts: Sequence[str]) -> list[list[str]]:
+    """For each gap between the parts the others, with the spaces that stand around them."""
+    gaps = [
+        f"{' ' * before[-1:].isspace()}{MASK}{' ' * after[:1].isspace()}"
+        for before, after in pairwise(parts)
+    ]
+    return [gaps[:n] + gaps[n + 1 :] for n in range(len(gaps))]

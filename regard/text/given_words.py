@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from regard.text.going_on import going_on
 from regard.text.piece import Word
 from regard.text.special import UNKNOWN
 from regard.text.tokenizer import Tokenizer
@@ -56,14 +57,14 @@ def cut_at_words(tokenizer: Tokenizer, text: str, words: Sequence[Word]) -> Word
         for k in covered:
             begin(k)
             part = text[max(starts[k], piece.start) : min(ends[k], piece.end)]
-            ids += _alone(tokenizer, part)
+            ids += _alone(tokenizer, part, goes_on=k > covered.start)
     while len(firsts) < len(words):
         firsts.append(len(ids))
         ids.append(UNKNOWN)
     return WordIds(ids, firsts)
 
 
-def _alone(tokenizer: Tokenizer, part: str) -> list[int]:
-    """The ids of a part of a text, without the space that a tokenizer puts before it."""
-    pieces = tokenizer.pieces(part)
+def _alone(tokenizer: Tokenizer, part: str, *, goes_on: bool) -> list[int]:
+    """The ids of a part of a piece; only the first may have the space that stands before it."""
+    pieces = going_on(tokenizer, part) if goes_on else tokenizer.pieces(part)
     return [piece.id for piece in pieces if piece.end > piece.start] or [UNKNOWN]

@@ -1,5 +1,6 @@
 """A text with gaps, and its trace: every word looks at all others, and so gaps are filled."""
 
+import re
 from collections.abc import Sequence
 
 import torch
@@ -41,14 +42,29 @@ def given_words(finder: Finder, source: Sentence, target: str) -> list[int]:
     gaps = set(source.gaps)
     pairs = enumerate(zip(source.tokens, other.tokens, strict=False))
     is_same = len(source.tokens) == len(other.tokens) and not other.gaps
-    if not is_same or any(a.id != b.id for place, (a, b) in pairs if place not in gaps):
+    if is_same and all(a.id == b.id for place, (a, b) in pairs if place not in gaps):
+        found = [other.tokens[place].id for place in source.gaps]
+    else:
+        found = _between(finder, source.text.split(MASK), target)
+    if UNKNOWN in found:
+        raise UsageError(f"the model does not know a word that the target has for {MASK}")
+    return found
+
+
+def _between(finder: Finder, parts: list[str], target: str) -> list[int]:
+    """The same by what is written: a piece of the whole target may span a gap and its neighbour."""
+    match = re.fullmatch("(.+?)".join(map(re.escape, parts)), target, re.DOTALL)
+    words = match.groups() if match else ()
+    found = []
+    for before, word in zip(parts, words, strict=False):
+        is_apart = not before or before[-1].isspace()
+        placed = [*sentences.given(finder.tokenizer, word, goes_on=not is_apart)]
+        found += [placed[0][0]] if len(placed) == 1 else []
+    if match is None or len(found) < len(words):
         raise UsageError(
             f"the target is not the sentence with one token in place of each {MASK}: give all its "
             "other words as they are"
         )
-    found = [other.tokens[place].id for place in source.gaps]
-    if UNKNOWN in found:
-        raise UsageError(f"the model does not know a word that the target has for {MASK}")
     return found
 
 

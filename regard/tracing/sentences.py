@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from regard.inspection.trace import BEGINNING, MASK, Sentence, Token, Word
 from regard.special import BOS, EOS, NAMES
 from regard.text import Tokenizer
+from regard.text.going_on import going_on
 from regard.text.placing import spans
 from regard.text.words import split
 
@@ -29,9 +30,11 @@ def cut(tokenizer: Tokenizer, text: str, limit: int) -> tuple[Sentence, int]:
     return whole(text, placed[:limit]), max(0, len(placed) - limit)
 
 
-def given(tokenizer: Tokenizer, text: str, offset: int = 0) -> Iterator[Placed]:
-    """The tokens of a text that somebody wrote, which begins so far in."""
-    for one in tokenizer.pieces(text):
+def given(
+    tokenizer: Tokenizer, text: str, offset: int = 0, *, goes_on: bool = False
+) -> Iterator[Placed]:
+    """The tokens of a text that somebody wrote, which begins so far in, or goes on from a gap."""
+    for one in going_on(tokenizer, text) if goes_on else tokenizer.pieces(text):
         yield one.id, one.text, one.start + offset, one.end + offset
 
 
@@ -59,7 +62,7 @@ def gapped(tokenizer: Tokenizer, text: str, mask: int) -> Sentence:
             placed.append((mask, MASK, start, start + len(MASK)))
             start += len(MASK)
         words += (Word(one.text, one.start + start, one.end + start) for one in split(part))
-        placed += given(tokenizer, part, start)
+        placed += given(tokenizer, part, start, goes_on=n > 0)
         start += len(part)
     sentence = ending(whole(text, placed, words))
     return Sentence(text, sentence.words, (BEGINNING, *sentence.tokens))

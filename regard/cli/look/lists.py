@@ -109,7 +109,7 @@ def steps(trace: Trace, view: View, width: int) -> list[Text]:
     looks = looks_of_steps(trace, view.layer, view.heads)
     labels = trace.target.labels(trace.target.tokens, merges=False)
     shown = range(len(trace.steps))[:MAX_ROWS]
-    left = max((cell_len(fit(labels[t].text, MAX_LABEL)) for t in shown), default=0)
+    left = max([len("word"), *(cell_len(fit(labels[t].text, MAX_LABEL)) for t in shown)])
     top = view.top_k or 3
     others = [_others(trace, t, top) for t in shown]
     at = 5 + left + 1 + CELL + len(GAP)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from regard.checkpoint import save
 from regard.cli.look.choosing import Choices, find_trace, heads_of, named_heads, remarks
@@ -16,7 +16,7 @@ from regard.inspection.heads import Head
 from regard.inspection.scene import View
 from regard.inspection.trace import Label, Trace, table
 from regard.models import build
-from regard.recipes import Recipe, TransformerSection
+from regard.recipes import Recipe, TransformerSection, read_recipe
 from regard.text import Words
 from regard.tracing import trace
 
@@ -150,6 +150,16 @@ class TestLists:
         first = found.steps[0]
         assert lines[2][2] == percent(float(np.exp(first.log_probability)))
         assert lines[2][3] == first.alternatives[0].text
+
+    def test_steps_stand_under_their_headings_where_words_are_short(self, tmp_path: Path) -> None:
+        words = Words(["我", "爱", "你"])
+        recipe = read_recipe("gpt-tiny", ["model.n_layers=1", "model.d_model=8", "model.n_heads=2"])
+        folder = save(tmp_path, build(recipe.model, 7, 7), recipe, words, words)
+        _, head, *rows = steps(trace(str(folder), "我 爱", "你"), View("strip"), 80)
+        edge = head.plain.index("%") + 1
+        for row in rows:
+            assert set_cell_size(row.plain, edge)[-1] in "0123456789·"
+            assert set_cell_size(row.plain, edge + 1)[-1] == " "
 
     def test_steps_fit(self, found: Trace) -> None:
         for width in (50, 80):

@@ -112,3 +112,21 @@ def test_pieces_of_words_are_told_apart_and_none_is_empty(tmp_path: Path) -> Non
     assert len(set(tokens)) == len(tokens)
     assert all(one.word.strip() for one in found)
     assert sum(one.probability for one in found) == pytest.approx(1.0)
+
+
+def test_a_gap_in_chinese_has_no_spaces_around_it(tmp_path: Path) -> None:
+    tokenizer = SentencePieceText.train(["我爱你。", "他不知道你在哪里。"] * 9, 290)
+    recipe = read_recipe("bert-tiny", SMALL)
+    model = build(recipe.model, len(tokenizer), len(tokenizer))
+    finder = Finder.open(save(tmp_path / "chinese", model, recipe, tokenizer, tokenizer))
+    first, second = finder.fill("我[MASK]你 [MASK]。", k=1000)
+    texts = {one.token: one.text for one in first}
+    assert texts["爱"] == "我爱你 [MASK]。"
+    assert texts["▁我"] == "我 我你 [MASK]。"
+    assert {one.token: one.text for one in second}["在"] == "我[MASK]你在。"
+    read = [BOS, *tokenizer.encode("我"), finder.model.mask]
+    read += [*tokenizer.encode("x你")[-1:], finder.model.mask]
+    assert tokenizer.token(read[-2]) == "你"
+    read += [*tokenizer.encode("x。")[-1:], EOS]
+    logits = finder.words_alone(finder.model(torch.tensor([read]))[0, [2]])
+    assert first[0].probability == pytest.approx(float(logits.softmax(-1).max()), abs=1e-6)

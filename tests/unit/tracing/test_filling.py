@@ -7,12 +7,16 @@ import pytest
 import torch
 
 import regard
+from regard.checkpoint import save
 from regard.errors import UsageError
 from regard.inspection import rollout
 from regard.inspection.recording import record
 from regard.inspection.scene import FORMS, View, layout, page
 from regard.inspection.trace import Trace, looks_of_steps, table
 from regard.language import Finder
+from regard.models import build
+from regard.recipes import read_recipe
+from regard.text import SentencePieceText
 from regard.tracing import ablate
 from tests.unit.tracing.conftest import Folder
 
@@ -53,6 +57,20 @@ def test_weights_are_those_that_pass_the_probe(folder: Folder) -> None:
     looks = looks_of_steps(found, 2)
     assert looks is not None
     np.testing.assert_allclose(looks.weights, weights[:, [4, 9]], atol=1e-5)
+
+
+def test_words_can_be_given_where_pieces_span_them(tmp_path: Path) -> None:
+    tokenizer = SentencePieceText.train(["我爱你。", "他不知道你在哪里。"] * 9, 290)
+    recipe = read_recipe("bert-tiny", ["model.n_layers=1"])
+    model = build(recipe.model, len(tokenizer), len(tokenizer))
+    finder = Finder.open(save(tmp_path / "chinese", model, recipe, tokenizer, tokenizer))
+    assert len(tokenizer.encode("我爱你。")) == 2  # 我爱你 was seen nine times
+    found = regard.trace(finder, "我[MASK]你。", "我爱你。")
+    assert [token.text for token in found.target.tokens] == ["爱"]
+    assert found.output == "我爱你。"
+    for other in ("我哪里在你。", "他爱你。", "我爱[MASK]。"):
+        with pytest.raises(UsageError, match=r"^the target is not the sentence with one token in"):
+            regard.trace(finder, "我[MASK]你。", other)
 
 
 def test_words_can_be_given(folder: Folder) -> None:
