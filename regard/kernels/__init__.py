@@ -5,14 +5,14 @@ C++ kernel that is compiled on first use where a compiler is found, for float32 
 drawn from torch's generator, so ``torch.manual_seed`` decides all of it.
 """
 
-from regard.kernels.adam import Adam, adam_step
+from regard.kernels.adam import Adam, adam_step, gradient_norm
 from regard.kernels.attention import Spans, attend_packed
 from regard.kernels.candidates import log_sum_exp, top
 from regard.kernels.cross_entropy import linear_cross_entropy
 from regard.kernels.dropout import Dropout, dropout
 from regard.kernels.embedding import embed
 from regard.kernels.feedforward import bias_gelu_dropout, bias_relu_dropout
-from regard.kernels.layer import LayerOptions, encoder_layer
+from regard.kernels.layer import LayerOptions, encoder_layers
 from regard.kernels.linear import laid_out, linear
 from regard.kernels.memory import keep_heap
 from regard.kernels.native import is_native, without_native
@@ -31,7 +31,8 @@ __all__ = [
     "bias_relu_dropout",
     "dropout",
     "embed",
-    "encoder_layer",
+    "encoder_layers",
+    "gradient_norm",
     "is_native",
     "keep_heap",
     "laid_out",

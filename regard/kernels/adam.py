@@ -1,6 +1,7 @@
 """Adam in one pass over all weights of a model, which lie end to end."""
 
 import ctypes
+import math
 from dataclasses import dataclass
 
 import torch
@@ -17,6 +18,13 @@ class Adam:
     betas: tuple[float, float]
     epsilon: float
     weight_decay: float
+
+
+def gradient_norm(gradient: Float[Tensor, "N"]) -> float:
+    """How long it is."""
+    if (lib := native(gradient)) is not None:
+        return math.sqrt(lib.k_squares(count(len(gradient)), pointer(gradient)))
+    return float(torch.linalg.vector_norm(gradient))
 
 
 def adam_step(

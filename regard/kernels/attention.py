@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 from torch import autograd
 
@@ -44,10 +45,11 @@ class Spans:
         return {}
 
     def _lay_out(self, n_heads: int) -> tuple[Int[Tensor, "B"], int]:
-        n_queries, n_keys = self.lengths
-        sizes = n_queries * (-(-n_keys // _LANES) * _LANES) * n_heads
-        ends = sizes.cumsum(0)
-        return ends - sizes, int(ends[-1])
+        queries, keys = self.query_starts.numpy(), self.key_starts.numpy()
+        n_queries, n_keys = queries[1:] - queries[:-1], keys[1:] - keys[:-1]
+        sizes = n_queries.astype(np.int64) * (-(-n_keys // _LANES) * _LANES) * n_heads
+        ends = np.cumsum(sizes)
+        return torch.from_numpy(ends - sizes), int(ends[-1])
 
     @cached_property
     def padding(self) -> "Padding":

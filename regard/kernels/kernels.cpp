@@ -278,6 +278,17 @@ double k_cross_entropy(i64 n, i64 V, float* logits, const i64* target, float smo
   return total;
 }
 
+double k_squares(i64 n, const float* x) {  // their sum
+  double total = 0.0;
+#pragma omp parallel reduction(+ : total)
+  {
+    const Part part(n);
+#pragma omp simd reduction(+ : total)
+    for (i64 j = part.lo; j < part.hi; ++j) total += double(x[j]) * x[j];
+  }
+  return total;
+}
+
 // Adam with decoupled weight decay (Loshchilov and Hutter 2017), in one pass: the gradient times `factor` moves first and
 // second moments, these the weights; the gradient is then forgotten.
 void k_adam(i64 n, float* w, float* g, float* first, float* second, double factor, double rate, double beta1,

@@ -1,4 +1,4 @@
-// A whole layer of a Transformer's encoder, or of GPT: self-attention and feed-forward, each with add & norm, in one
+// Whole layers of a Transformer's encoder, or of GPT: self-attention and feed-forward, each with add & norm, in one
 // call forward and one back. Every thread takes blocks of rows through all that is done row by row, so that what one
 // step writes the next still finds in the cache; only attention looks across rows.
 #include "attention.h"
@@ -36,25 +36,52 @@ struct Kept {  // what the way back needs, in one piece of memory
 
 constexpr i64 STRETCH = 8 * ROWS;  // rows of a block
 
+// What a thread takes of the rows. Where sentences can be dealt out evenly it takes whole ones, and no thread waits for
+// another's or reads what another wrote; elsewhere attention is shared out head by head.
+struct Share {
+  i64 row, end, first, last;  // its rows, and its sentences
+  bool is_whole;
+  explicit Share(const Shape& s) {
+    const i64 n = omp_get_num_threads(), id = omp_get_thread_num(), tiles = (s.rows + ROWS - 1) / ROWS;
+    i64 most = 0;
+    for (i64 t = 0; t < n; ++t) most = std::max(most, s.starts[border(s, n, t + 1)] - i64(s.starts[border(s, n, t)]));
+    is_whole = most * n <= s.rows + s.rows / 16;
+    first = border(s, n, id), last = border(s, n, id + 1);
+    row = is_whole ? s.starts[first] : tiles * id / n * ROWS;
+    end = is_whole ? s.starts[last] : std::min(s.rows, tiles * (id + 1) / n * ROWS);
+  }
+
+ private:
+  static i64 border(const Shape& s, i64 n, i64 t) {  // the sentence that begins nearest to t of n equal parts
+    const i64 place = s.rows * t / n;
+    const i64 after = std::lower_bound(s.starts, s.starts + s.sentences, int32_t(place)) - s.starts;
+    return after && place - s.starts[after - 1] < s.starts[after] - place ? after - 1 : after;
+  }
+};
+
 template <class Work>
-void in_blocks(const Shape& s, Work work) {  // this thread's rows, a block at a time
-  const i64 n = omp_get_num_threads(), id = omp_get_thread_num(), tiles = (s.rows + ROWS - 1) / ROWS;
-  const i64 end = std::min(s.rows, tiles * (id + 1) / n * ROWS);
-  for (i64 i = tiles * id / n * ROWS; i < end; i += STRETCH) work(i, std::min(STRETCH, end - i));
+void in_blocks(const Share& share, Work work) {
+  for (i64 i = share.row; i < share.end; i += STRETCH) work(i, std::min(STRETCH, share.end - i));
 }
 
 template <class Work>
-void for_heads(const Shape& s, const float* qkv, const Drop& drop, Work work) {  // all heads, shared out
+void for_heads(const Shape& s, const Share& share, const float* qkv, const Drop& drop, Work work) {
   const i64 D = s.width, E = D / s.heads, ld = wide(3 * D);
-#pragma omp for schedule(dynamic, 4)
-  for (i64 at = 0; at < s.sentences * s.heads; ++at) {
+  auto one = [&](i64 at) {
     const i64 b = at / s.heads, h = at % s.heads, row = s.starts[b], t = s.starts[b + 1] - row;
     const float* q = qkv + row * ld + h * E;
     const Head head{t, t, E, q, q + D, q + 2 * D, ld, ld, ld, int(s.is_causal)};
     Drop mine = drop;
     mine.stream = u64(at + 1) << 40;
     work(head, mine, row, h * E, s.rooms[b] + h * t * head.ld());
+  };
+  if (share.is_whole) {
+    for (i64 at = share.first * s.heads; at < share.last * s.heads; ++at) one(at);
+    return;
   }
+#pragma omp barrier
+#pragma omp for schedule(dynamic, 4)
+  for (i64 at = 0; at < s.sentences * s.heads; ++at) one(at);
 }
 
 void pack_transposed(i64 K, i64 N, const float* W, float* packed) {  // of W [N, K]
@@ -170,10 +197,12 @@ extern "C" {
 
 i64 k_layer_room(const Shape* s) { return Kept(*s, nullptr).end - static_cast<float*>(nullptr); }
 
+}  // extern "C"
+
+namespace {
+
 // y [rows, width] = the layer of x. kept has room for k_layer_room numbers, probs for all probabilities.
-void k_layer(const Shape* shape, const Weights* weights, const float* x, float* kept, float* probs, float* y) {
-  const Shape& s = *shape;
-  const Weights& w = *weights;
+void forward(const Shape& s, const Weights& w, const float* x, float* kept, float* probs, float* y) {
   const Kept k(s, kept);
   const i64 D = s.width, F = s.inner, ldq = wide(3 * D), ld = wide(D), ldf = wide(F);
   const float epsilon = float(s.epsilon);
@@ -184,6 +213,7 @@ void k_layer(const Shape* shape, const Weights* weights, const float* x, float* 
   float *widen = out + D * D, *narrow = widen + D * F;
 #pragma omp parallel
   {
+    const Share share(s);
     pack_transposed(D, D, w.query, query);
     pack_transposed(D, D, w.key, key);
     pack_transposed(D, D, w.value, value);
@@ -194,7 +224,7 @@ void k_layer(const Shape* shape, const Weights* weights, const float* x, float* 
     float *n = normed.data, *c = change.data, *f = factor.data;
     HeadRoom room;
 #pragma omp barrier
-    in_blocks(s, [&](i64 i, i64 m) {
+    in_blocks(share, [&](i64 i, i64 m) {
       Matrix given{x + i * D, D};
       if (s.is_pre_norm) {
         for (i64 r = 0; r < m; ++r) {
@@ -208,11 +238,10 @@ void k_layer(const Shape* shape, const Weights* weights, const float* x, float* 
       product_packed(m, D, D, given, key, {w.key_bias}, qkv + D, ldq);
       product_packed(m, D, D, given, value, {w.value_bias}, qkv + 2 * D, ldq);
     });
-#pragma omp barrier
-    for_heads(s, k.qkv, attention, [&](const Head& h, const Drop& drop, i64 row, i64 column, i64 at) {
+    for_heads(s, share, k.qkv, attention, [&](const Head& h, const Drop& drop, i64 row, i64 column, i64 at) {
       attend(h, drop, room, probs + at, k.context + row * ld + column, ld);
     });
-    in_blocks(s, [&](i64 i, i64 m) {
+    in_blocks(share, [&](i64 i, i64 m) {
       product_packed(m, D, D, {k.context + i * ld, ld}, out, {w.out_bias}, c, ld);
       const float *gamma = s.is_pre_norm ? w.gamma2 : w.gamma1, *beta = s.is_pre_norm ? w.beta2 : w.beta1;
       float *mean = s.is_pre_norm ? k.mean2 : k.mean1, *rstd = s.is_pre_norm ? k.rstd2 : k.rstd1;
@@ -247,10 +276,6 @@ void k_layer(const Shape* shape, const Weights* weights, const float* x, float* 
   }
 }
 
-}  // extern "C"
-
-namespace {
-
 i64 n_parameters(const Shape& s) { return n_weights(s) + 9 * s.width + s.inner; }
 
 Gradients laid_in(const Shape& s, float* at) {  // the gradients of all parameters, end to end
@@ -276,15 +301,9 @@ void add_to(const Shape& s, const Gradients& from, const Gradients& to) {  // sh
   }
 }
 
-}  // namespace
-
-extern "C" {
-
 // From gy, the gradient of y: gx, that of x, and those of the parameters, which are added to what is there.
-void k_layer_back(const Shape* shape, const Weights* weights, const float* x, float* kept, const float* probs,
-                  const float* gy, float* gx, const Gradients* gradients) {
-  const Shape& s = *shape;
-  const Weights& w = *weights;
+void backward(const Shape& s, const Weights& w, const float* x, float* kept, const float* probs, const float* gy,
+              float* gx, const Gradients& gradients) {
   const Kept k(s, kept);
   const i64 D = s.width, F = s.inner, ldq = wide(3 * D), ld = wide(D), ldf = wide(F);
   const Drop attention(s.key_attention, 0, s.p_attention), first(s.key_first, 0, s.p_first);
@@ -297,7 +316,8 @@ void k_layer_back(const Shape* shape, const Weights* weights, const float* x, fl
 #pragma omp parallel num_threads(threads)
   {
     const int id = omp_get_thread_num();
-    Gradients d = *gradients;
+    const Share share(s);
+    Gradients d = gradients;
     if (id) {
       float* own = others.data + (id - 1) * n_parameters(s);
       std::fill(own, own + n_parameters(s), 0.0f);
@@ -314,7 +334,7 @@ void k_layer_back(const Shape* shape, const Weights* weights, const float* x, fl
     float *n = normed.data, *c = change.data, *gs = sum.data, *gh = wider.data, *f = factor.data;
     HeadRoom room;
 #pragma omp barrier
-    in_blocks(s, [&](i64 i, i64 m) {
+    in_blocks(share, [&](i64 i, i64 m) {
       const float *h = k.inner + i * ldf, *slope = s.is_gelu ? k.slope + i * ldf : nullptr;
       for (i64 r = 0; r < m; ++r) {
         const float* g = gy + (i + r) * D;
@@ -346,12 +366,11 @@ void k_layer_back(const Shape* shape, const Weights* weights, const float* x, fl
       product_packed(m, D, D, {c, ld}, out, {}, g_context + i * ld, ld);
       add_product(m, D, D, c, ld, k.context + i * ld, ld, d.out);
     });
-#pragma omp barrier
-    for_heads(s, k.qkv, attention, [&](const Head& h, const Drop& drop, i64 row, i64 column, i64 at) {
+    for_heads(s, share, k.qkv, attention, [&](const Head& h, const Drop& drop, i64 row, i64 column, i64 at) {
       float* g = g_qkv + row * ldq + column;
       attend_back(h, drop, room, probs + at, g_context + row * ld + column, ld, g, ldq, g + D, ldq, g + 2 * D, ldq);
     });
-    in_blocks(s, [&](i64 i, i64 m) {
+    in_blocks(share, [&](i64 i, i64 m) {
       const float* g = g_qkv + i * ldq;
       const float* given = x + i * D;
       i64 ldx = D;
@@ -380,9 +399,36 @@ void k_layer_back(const Shape* shape, const Weights* weights, const float* x, fl
     });
 #pragma omp barrier
     for (int t = 1; t < omp_get_num_threads(); ++t) {
-      add_to(s, laid_in(s, others.data + (t - 1) * n_parameters(s)), *gradients);
+      add_to(s, laid_in(s, others.data + (t - 1) * n_parameters(s)), gradients);
 #pragma omp barrier
     }
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+// y [layers, rows, width] = what each layer makes of the one before it, the first of x. What a layer keeps for the way
+// back begins `of_kept` after the one before, its probabilities `of_probs`.
+void k_layers(i64 layers, const Shape* shapes, const Weights* weights, i64 of_kept, i64 of_probs, const float* x,
+              float* kept, float* probs, float* y) {
+  const i64 size = shapes->rows * shapes->width;
+  for (i64 i = 0; i < layers; ++i)
+    forward(shapes[i], weights[i], i ? y + (i - 1) * size : x, kept + i * of_kept, probs + i * of_probs, y + i * size);
+}
+
+// From gy, the gradient of the last layer's y: gx, that of x, and those of all parameters.
+void k_layers_back(i64 layers, const Shape* shapes, const Weights* weights, i64 of_kept, i64 of_probs, const float* x,
+                   float* kept, const float* probs, const float* y, const float* gy, float* gx,
+                   const Gradients* gradients) {
+  const i64 size = shapes->rows * shapes->width;
+  Floats room(2 * size);
+  for (i64 i = layers - 1; i >= 0; --i) {
+    float* g = i ? room.data + i % 2 * size : gx;
+    backward(shapes[i], weights[i], i ? y + (i - 1) * size : x, kept + i * of_kept, probs + i * of_probs, gy, g,
+             gradients[i]);
+    gy = g;
   }
 }
 

@@ -1,7 +1,8 @@
-"""A whole layer of an encoder, or of GPT, in one call forward and one back."""
+"""Whole layers of an encoder, or of GPT, in one call forward and one back."""
 
 import ctypes
 from collections.abc import Sequence
+from ctypes import c_int64
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,23 +44,28 @@ class LayerOptions:
         )
 
 
-def encoder_layer(
+def encoder_layers(
     value: Float[Tensor, "N D"],
     spans: Spans,
-    options: LayerOptions,
-    parameters: Sequence[Float[Tensor, "..."]],
+    options: Sequence[LayerOptions],
+    parameters: Sequence[Sequence[Float[Tensor, "..."]]],
 ) -> Float[Tensor, "N D"]:
-    """Self-attention, then feed-forward, each with add & norm, over packed rows.
+    """One layer after the other: self-attention, then feed-forward, each with add & norm, packed.
 
-    The parameters are, weight and bias of each: first norm, query, key, value, output of attention,
-    second norm, widening, narrowing. Only where ``options.serves`` them: elsewhere a layer is
-    composed of the other operations, which draw the same noise.
+    A layer's parameters are, weight and bias of each: first norm, query, key, value, output of
+    attention, second norm, widening, narrowing; all layers have the same sizes. Only where
+    ``options.serves`` them: elsewhere a layer is composed of the other operations, which draw the
+    same noise.
     """
     keys = [
-        draw_key() if p else 0
-        for p in (options.p_attention, options.p_first, options.p_inner, options.p_second)
+        [draw_key() if p else 0 for p in (o.p_attention, o.p_first, o.p_inner, o.p_second)]
+        for o in options
     ]
-    result: Tensor = run(_EncoderLayer, value, spans, options, keys, *parameters)
+    flat = [one for of_layer in parameters for one in of_layer]
+    is_kept = torch.is_grad_enabled()
+    # Where gradients are added as they come, torch need not follow every parameter by itself.
+    followed = [] if value.requires_grad and all(map(gathers, flat)) else flat
+    result: Tensor = run(_EncoderLayers, value, spans, options, keys, is_kept, flat, *followed)
     return result
 
 
@@ -67,8 +73,8 @@ class _Shape(ctypes.Structure):
     """What ``struct Shape`` of layer.cpp holds."""
 
     _fields_ = (
-        *((name, ctypes.c_int64) for name in ("rows", "sentences", "width", "inner", "heads")),
-        *((name, ctypes.c_int64) for name in ("is_causal", "is_pre_norm", "is_gelu")),
+        *((name, c_int64) for name in ("rows", "sentences", "width", "inner", "heads")),
+        *((name, c_int64) for name in ("is_causal", "is_pre_norm", "is_gelu")),
         *((name, ctypes.c_double) for name in ("epsilon", "p_attention", "p_first")),
         *((name, ctypes.c_double) for name in ("p_inner", "p_second")),
         *((f"key_{i}", ctypes.c_uint64) for i in range(4)),
@@ -77,59 +83,74 @@ class _Shape(ctypes.Structure):
     )
 
 
-class _EncoderLayer(autograd.Function):
+class _EncoderLayers(autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
         value: Tensor,
         spans: Spans,
-        options: LayerOptions,
-        keys: list[int],
-        *parameters: Tensor,
+        options: Sequence[LayerOptions],
+        keys: list[list[int]],
+        is_kept: bool,
+        parameters: list[Tensor],
+        *followed: Tensor,
     ) -> Tensor:
         lib = native(value)
         assert lib is not None
         value = value.contiguous()
-        rooms, n_probabilities = spans.rooms(options.n_heads)
-        shape = _Shape(
-            *value.shape[:1],
-            *(len(rooms), value.shape[1], len(parameters[12]), options.n_heads),
-            *(spans.is_causal, options.is_pre_norm, options.activation == "gelu"),
-            *(options.epsilon, options.p_attention, options.p_first),
-            *(options.p_inner, options.p_second),
-            *keys,
-            spans.query_starts.data_ptr(),
-            rooms.data_ptr(),
+        rooms, n_probabilities = spans.rooms(options[0].n_heads)
+        n_rows, width = value.shape
+        n_layers, inner = len(options), parameters[12].shape[0]
+        shapes = (_Shape * n_layers)(
+            *(
+                _Shape(
+                    *(n_rows, rooms.shape[0], width, inner, one.n_heads),
+                    *(spans.is_causal, one.is_pre_norm, one.activation == "gelu"),
+                    *(one.epsilon, one.p_attention, one.p_first, one.p_inner, one.p_second),
+                    *of_layer,
+                    spans.query_starts.data_ptr(),
+                    rooms.data_ptr(),
+                )
+                for one, of_layer in zip(options, keys, strict=True)
+            )
         )
-        kept = value.new_empty(lib.k_layer_room(ctypes.byref(shape)))
-        probabilities = value.new_empty(n_probabilities)
-        result = torch.empty_like(value)
-        lib.k_layer(
-            ctypes.byref(shape),
-            addresses(parameters),
-            *(pointer(one) for one in (value, kept, probabilities, result)),
+        # What the way back needs is kept of every layer; if none comes, all take the same room.
+        n_kept = n_layers if is_kept else 1
+        kept = value.new_empty(n_kept, lib.k_layer_room(shapes))
+        probabilities = value.new_empty(n_kept, n_probabilities)
+        results = value.new_empty(n_layers, n_rows, width)
+        strides = (c_int64(kept.shape[1] * is_kept), c_int64(n_probabilities * is_kept))
+        lib.k_layers(
+            *(c_int64(n_layers), shapes, addresses(parameters), *strides),
+            *(pointer(one) for one in (value, kept, probabilities, results)),
         )
-        ctx.save_for_backward(value, kept, probabilities, *parameters)
-        ctx.lib, ctx.shape, ctx.pointed_at = lib, shape, (spans, rooms)
-        return result
+        ctx.save_for_backward(value, kept, probabilities, results, *followed)
+        ctx.parameters = None if followed else parameters
+        ctx.lib, ctx.shapes, ctx.strides, ctx.pointed_at = lib, shapes, strides, (spans, rooms)
+        return results[-1]
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        value, kept, probabilities, *parameters = ctx.saved_tensors
+        value, kept, probabilities, results, *followed = ctx.saved_tensors
+        parameters = followed or ctx.parameters
         are_gathering = [gathers(one) for one in parameters]
         gradients = [
             one.grad if is_gathering else torch.zeros_like(one)
             for one, is_gathering in zip(parameters, are_gathering, strict=True)
         ]
+        grad = grad.contiguous()
         grad_value = torch.empty_like(value)
-        ctx.lib.k_layer_back(
-            ctypes.byref(ctx.shape),
-            addresses(parameters),
-            *(pointer(one) for one in (value, kept, probabilities, grad.contiguous(), grad_value)),
+        ctx.lib.k_layers_back(
+            *(c_int64(len(ctx.shapes)), ctx.shapes, addresses(parameters), *ctx.strides),
+            *(pointer(one) for one in (value, kept, probabilities, results, grad, grad_value)),
             addresses(gradients),
         )
-        returned = (
+        own = [
             None if is_gathering else one
             for one, is_gathering in zip(gradients, are_gathering, strict=True)
-        )
-        return grad_value, None, None, None, *returned
+        ]
+        if not followed:
+            for parameter, gradient in zip(parameters, own, strict=True):
+                if gradient is not None:  # what gathered was put aside meanwhile
+                    parameter.grad = gradient
+        return grad_value, None, None, None, None, None, *(own if followed else ())

@@ -50,6 +50,7 @@ def library() -> ctypes.CDLL | None:
         _log.info("the C++ kernels cannot be built (%s): torch's are used", error)
         return None
     loaded.k_cross_entropy.restype = ctypes.c_double
+    loaded.k_squares.restype = ctypes.c_double
     loaded.k_layer_room.restype = ctypes.c_int64
     return loaded
 

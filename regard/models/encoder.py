@@ -1,11 +1,12 @@
 """The encoder of "Attention Is All You Need": every word gathers from all words of its sentence."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch import nn
 
 from regard.attention import MultiHeadAttention
-from regard.kernels import LayerOptions, Spans, encoder_layer
+from regard.kernels import LayerOptions, Spans, encoder_layers
 from regard.models.packing import Packed
 from regard.models.sublayers import Embedding, FeedForward, Residual, Stream
 from regard.shapes import Bool, Float, Int, Tensor
@@ -72,8 +73,9 @@ class EncoderLayer(nn.Module):
 
     def packed(self, stream: Stream, spans: Spans) -> Stream:
         """The same for packed rows."""
-        if stream.change is None and self.options.serves(parameters := self.listed_parameters()):
-            return Stream(encoder_layer(stream.value, spans, self.options, parameters))
+        return at_once([self], stream, spans) or self._composed(stream, spans)
+
+    def _composed(self, stream: Stream, spans: Spans) -> Stream:
         stream = self.around_attention.packed(
             stream, lambda x: self.attention.packed(x, None, spans)
         )
@@ -82,26 +84,40 @@ class EncoderLayer(nn.Module):
     @property
     def options(self) -> LayerOptions:
         """How the layer computes, for the kernel that does all of it at once."""
+        attention, feedforward = self.attention, self.feedforward
+        first, second = self.around_attention, self.around_feedforward
         return LayerOptions(
-            n_heads=self.attention.n_heads,
-            is_pre_norm=self.around_attention.is_pre_norm,
-            activation=self.feedforward.activation.__name__,
-            epsilon=self.around_attention.norm.eps,
-            p_attention=self.attention.dropout.active_p,
-            p_first=self.around_attention.dropout.active_p,
-            p_inner=self.feedforward.dropout.active_p,
-            p_second=self.around_feedforward.dropout.active_p,
+            n_heads=attention.n_heads,
+            is_pre_norm=first.is_pre_norm,
+            activation=feedforward.activation.__name__,
+            epsilon=first.norm.eps,
+            p_attention=attention.dropout.active_p,
+            p_first=first.dropout.active_p,
+            p_inner=feedforward.dropout.active_p,
+            p_second=second.dropout.active_p,
         )
 
-    def listed_parameters(self) -> tuple[Tensor, ...]:
+    def listed_parameters(self) -> list[Tensor]:
         """Weight and bias of each of its parts, in the order the kernel takes them."""
         attention, feedforward = self.attention, self.feedforward
-        parts = (
+        listed: list[Tensor] = []
+        for part in (
             *(self.around_attention.norm, attention.query, attention.key, attention.value),
             *(attention.output, self.around_feedforward.norm),
             *(feedforward.widen, feedforward.narrow),
-        )
-        return tuple(one for part in parts for one in (part.weight, part.bias))
+        ):
+            listed += (part.weight, part.bias)
+        return listed
+
+
+def at_once(layers: Sequence[EncoderLayer], stream: Stream, spans: Spans) -> Stream | None:
+    """All these layers in one call; ``None`` where the kernel does not serve them."""
+    options = [layer.options for layer in layers]
+    parameters = [layer.listed_parameters() for layer in layers]
+    are_served = all(o.serves(p) for o, p in zip(options, parameters, strict=True))
+    if stream.change is not None or not layers or not are_served:
+        return None
+    return Stream(encoder_layers(stream.value, spans, options, parameters))
 
 
 class Encoder(nn.Module):
@@ -141,8 +157,10 @@ class Encoder(nn.Module):
 
     def through_packed(self, value: Float[Tensor, "M D"], spans: Spans) -> Float[Tensor, "M D"]:
         """The layers alone, over packed rows that are embedded."""
-        stream = Stream(value)
-        for layer in self.layers:
-            assert isinstance(layer, EncoderLayer)
-            stream = layer.packed(stream, spans)
+        layers = [layer for layer in self.layers if isinstance(layer, EncoderLayer)]
+        stream = at_once(layers, Stream(value), spans)
+        if stream is None:
+            stream = Stream(value)
+            for layer in layers:
+                stream = layer.packed(stream, spans)
         return stream.finished(self.norm)

@@ -1,6 +1,5 @@
 """What training, keeping and looking inside need of a model, whatever it is made of."""
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -51,7 +50,7 @@ class Model(nn.Module):
             self.packs_rows
             and self.output.weight.device.type == "cpu"
             and not torch.is_autocast_enabled("cpu")
-            and not any(_hinders_packing(module) for module in _walk(self))
+            and not _has_hindrance(self)
         )
 
     def reorder(self, state: Any, rows: Int[Tensor, "N"]) -> Any:
@@ -73,15 +72,21 @@ class Model(nn.Module):
                 module.weight.data = laid_out(module.weight)
 
 
-def _walk(model: nn.Module) -> Iterator[nn.Module]:
-    """All its modules: torch's own walk also names them, which takes ten times as long."""
-    waiting = [model]
+def _has_hindrance(model: nn.Module) -> bool:
+    """Whether a part of it is watched, or attends otherwise than the paper's attention.
+
+    Asked at every update: torch's own walk also names the modules, which takes ten times as long.
+    """
+    waiting: list[nn.Module | None] = [model]
     while waiting:
-        yield (module := waiting.pop())
-        waiting.extend(child for child in module._modules.values() if child is not None)
-
-
-def _hinders_packing(module: nn.Module) -> bool:
-    if isinstance(module, Probe):
-        return module.is_watched
-    return isinstance(module, MultiHeadAttention) and not module.is_standard
+        module = waiting.pop()
+        if module is None:
+            continue
+        if isinstance(module, Probe):
+            if module.is_watched:
+                return True
+        elif isinstance(module, MultiHeadAttention) and not module.is_standard:
+            return True
+        elif module._modules:
+            waiting.extend(module._modules.values())
+    return False

@@ -49,8 +49,12 @@ def packed_places(is_real: Bool[Tensor, "B L"]) -> Int[Tensor, "B L"]:
 
 def pack(ids: Int[Tensor, "B L"], is_real: Bool[Tensor, "B L"]) -> Packed:
     """Take the padding out of a batch padded on the right."""
+    n_rows, n_places = ids.shape
+    places = torch.arange(n_places).expand_as(ids)
+    if bool(is_real.all()):
+        starts = torch.arange(0, ids.numel() + 1, n_places, dtype=torch.int32)
+        return Packed(ids.reshape(-1), places.reshape(-1), starts, n_places)
     lengths = is_real.sum(1)
-    places = torch.arange(ids.shape[1]).expand_as(ids)
-    starts = torch.zeros(len(ids) + 1, dtype=torch.int32)
+    starts = torch.zeros(n_rows + 1, dtype=torch.int32)
     starts[1:] = lengths.cumsum(0)
     return Packed(ids[is_real], places[is_real], starts, int(lengths.max()))

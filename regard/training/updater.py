@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
-from regard.kernels import Adam, adam_step
+from regard.kernels import Adam, adam_step, gradient_norm
 from regard.shapes import Float, Tensor
 from regard.training.distributed import Ranks
 
@@ -53,7 +53,7 @@ class Updater:
 
         A gradient that is not finite changes nothing: the caller sees it in the norm.
         """
-        norm = float(torch.linalg.vector_norm(self.gradient)) / divisor
+        norm = gradient_norm(self.gradient) / divisor
         if norm == norm and norm != float("inf"):
             factor = 1.0 if clip is None or norm <= clip else clip / norm
             self._step(learning_rate, factor / divisor)

@@ -1,9 +1,12 @@
 """Adam in one pass is torch's AdamW."""
 
+import math
+
+import pytest
 import torch
 from torch import nn
 
-from regard.kernels import Adam, adam_step
+from regard.kernels import Adam, adam_step, gradient_norm
 
 
 def test_its_steps_are_those_of_adamw(path: str) -> None:
@@ -22,3 +25,13 @@ def test_its_steps_are_those_of_adamw(path: str) -> None:
     kept = reference.state[theirs]
     torch.testing.assert_close(moments[0], kept["exp_avg"], rtol=1e-5, atol=1e-7)
     torch.testing.assert_close(moments[1], kept["exp_avg_sq"], rtol=1e-5, atol=1e-7)
+
+
+def test_a_gradient_s_norm_is_torch_s(path: str) -> None:
+    gradient = torch.randn(100_003)
+    assert gradient_norm(gradient) == pytest.approx(float(gradient.norm()), rel=1e-5)
+    assert gradient_norm(torch.full((3,), 4.0)) == pytest.approx(48**0.5)
+    gradient[70_000] = float("nan")
+    assert math.isnan(gradient_norm(gradient))
+    gradient[70_000] = float("inf")
+    assert math.isinf(gradient_norm(gradient))

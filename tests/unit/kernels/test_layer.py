@@ -115,21 +115,25 @@ def test_its_noise_is_that_of_the_single_steps(is_pre_norm: bool, activation: st
 
 @kernel
 @norms
-def test_any_number_of_threads_computes_the_same(is_pre_norm: bool) -> None:
+@pytest.mark.parametrize(
+    "lengths", [[60, 50], [40, 30, 40], [110], [37, 36, 37], [5] * 22, [1, 108, 1]], ids=str
+)
+def test_any_number_of_threads_computes_the_same(is_pre_norm: bool, lengths: list[int]) -> None:
     layer = build(is_pre_norm=is_pre_norm, activation="gelu", p=0.1)
     value = torch.randn(110, 32).requires_grad_()
-    spans, before = spans_of([60, 50], is_causal=True), torch.get_num_threads()
+    spans, before = spans_of(lengths, is_causal=True), torch.get_num_threads()
     found = []
     try:
-        for n in (1, 3):
+        for n in (1, 2, 3):
             torch.set_num_threads(n)
             torch.manual_seed(6)
             result = finished(layer.packed(Stream(value), spans))
             found.append((result, learned(result, value, layer)))
     finally:
         torch.set_num_threads(before)
-    torch.testing.assert_close(found[0][0], found[1][0])
-    assert_same(found[0][1], found[1][1])
+    for result, gradients in found[1:]:
+        torch.testing.assert_close(found[0][0], result)
+        assert_same(found[0][1], gradients)
 
 
 @kernel
@@ -163,6 +167,17 @@ def test_without_gradients_it_computes_the_same(is_pre_norm: bool) -> None:
     with torch.inference_mode():
         calm = layer.packed(Stream(value), spans).value
     torch.testing.assert_close(calm, layer.packed(Stream(value), spans).value)
+
+
+@norms
+def test_without_gradients_layers_follow_each_other_the_same(path: str, is_pre_norm: bool) -> None:
+    model = Gpt(
+        11, Sizes(32, 2, 48, is_pre_norm, "gelu", 0.0, 0.0, 0.0, 0.0), n_layers=3, context=9
+    )
+    ids = torch.tensor([[4, 5, 6, 7, 8, 9, 4], [5, 5, 6, 0, 0, 0, 0]])
+    with torch.inference_mode():
+        calm = model.hidden_packed(pack(ids, ids != 0))
+    torch.testing.assert_close(calm, model.hidden_packed(pack(ids, ids != 0)))
 
 
 @pytest.mark.parametrize(
