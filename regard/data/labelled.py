@@ -5,6 +5,8 @@ Texts stand in tab-separated lines: "text, label" or "text, text, label". Tags s
 apart by spaces), or in CoNLL-U files, whose fourth column is taken (the part of speech).
 """
 
+import operator
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -17,6 +19,8 @@ from regard.text.words import join, split
 
 _CONLLU = (".conllu", ".conllu.gz")
 _CONLLU_COLUMNS = 10
+_SIGNS = "。，？！；"
+_SPAN_TAG = re.compile(r"O|[BI]-.+")
 Labels = Collection[str] | None  # those that may come; None: any
 Example = TypeVar("Example")
 
@@ -71,8 +75,27 @@ def read_classified(
                 n_texts = n_texts or len(example.texts)
                 _require_texts(line, example, n_texts)
                 examples.append(example)
-        found += _some(examples, spec) * spec.weight
+        _refuse_tags(_some(examples, spec), spec)
+        found += examples * spec.weight
     return found
+
+
+def _refuse_tags(examples: Sequence[Classified], spec: Spec) -> None:
+    """A file for tagging has labels too, but of words: as many as words, or B-, I- and O alone."""
+    labels = {example.label for example in examples}
+    n_labels = [len(example.label.split()) for example in examples]
+    n_words = [
+        {len(text.split()), len(words_of(text))}
+        for text in (example.texts[0] for example in examples)
+    ]
+    are_lists = max(n_labels) > 1 and all(map(operator.contains, n_words, n_labels))
+    are_of_words = all(_SPAN_TAG.fullmatch(one) for one in labels) and {"O"} < labels
+    if are_lists or (are_of_words and not any(" " in one.texts[0] for one in examples)):
+        shown = _shown(max(labels, key=len))
+        raise DataError(
+            f"{spec.name} has tags of words, such as {shown}, and not a label of each text. Train "
+            "the recipe bert-tag with it, or give each text one label."
+        )
 
 
 def _require_texts(line: _Line, example: Classified, n_texts: int) -> None:
@@ -142,6 +165,8 @@ def _word(line: _Line, tags: Labels, *, may_have_spaces: bool) -> tuple[str, str
         what = "a word or a tag is missing"
     elif " " in columns[0] and not may_have_spaces:
         what = f"{_shown(columns[0])} has a space, so it is several words, and one tag"
+    elif _is_sentence(columns[0]):
+        what = f"{_shown(columns[0])} is several words, and has one tag"
     if what is not None:
         raise DataError(
             f"{line.where}: {what}. Each line is a word, a tab and its tag, with an empty line "
@@ -159,7 +184,7 @@ def _sentence(line: _Line, tags: Labels) -> Tagged:
             "a tab and their tags."
         )
     words, given = text.split(), after.split()
-    if len(words) != len(given):
+    if len(words) != len(given) or (len(words) == 1 and _is_sentence(words[0])):
         words = words_of(text)
     if len(words) != len(given):
         raise DataError(
@@ -168,6 +193,11 @@ def _sentence(line: _Line, tags: Labels) -> Tagged:
             "are words."
         )
     return Tagged(tuple(words), tuple(_known(tag, tags, line.where) for tag in given))
+
+
+def _is_sentence(word: str) -> bool:
+    """Chinese without spaces: no word has a sign that ends a sentence or parts one."""
+    return len(word) > 1 and not word.isascii() and any(sign in word for sign in _SIGNS)
 
 
 def words_of(text: str) -> list[str]:
@@ -205,7 +235,7 @@ def _lines(spec: Spec) -> Iterator[_Line]:
 
 def _known(label: str, labels: Labels, where: str) -> str:
     if labels is not None and label not in labels:
-        some = ", ".join(sorted(labels)[:12])
+        some = ", ".join(one if len(one) <= 60 else f"{one[:60]}..." for one in sorted(labels)[:12])
         raise DataError(
             f"{where}: the label {_shown(label)} is not among those of the training data: {some}"
             f"{', ...' if len(labels) > 12 else ''}. Correct it, or take the line out."

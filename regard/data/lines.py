@@ -2,6 +2,7 @@ r"""Lines of UTF-8 files, one at a time. Only \n ends a line: never \x0c, \x85 o
 
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,10 +59,24 @@ def _decoded(path: Path, number: int, raw: bytes) -> str:
         raise DataError(
             f"{path}, line {number}: byte {error.start + 1} of the line (0x{raw[error.start]:02X}) "
             "is not UTF-8. Convert the file, for example: "
-            f"iconv -f ISO-8859-1 -t UTF-8 {path.name} > new-{path.name}"
+            f"iconv -f {_likely(raw)} -t UTF-8 {path.name} > new-{path.name}"
         ) from error
     if text.endswith("\n"):
         text = text[:-1]
         if text.endswith("\r"):
             text = text[:-1]
     return text.replace("\0", "") if "\0" in text else text
+
+
+def _likely(raw: bytes) -> str:
+    """What a line that is no UTF-8 may be: bytes of Chinese come in pairs, others by themselves."""
+    runs = re.findall(rb"[\x80-\xff]+", raw)
+    return "GB18030" if all(_is_chinese(run) for run in runs) else "ISO-8859-1"
+
+
+def _is_chinese(run: bytes) -> bool:
+    try:
+        run.decode("gb2312")
+    except UnicodeDecodeError:
+        return False
+    return True

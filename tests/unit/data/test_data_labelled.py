@@ -62,6 +62,35 @@ def test_a_fault_has_its_line(tmp_path: Path, content: str, sentence: str) -> No
     assert str(refusal.value).startswith(str(tmp_path / "pets.tsv"))
 
 
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ("我爱北京。\tO O B-X I-X O\n你好\tO O\n", "O O B-X I-X O"),
+        ("my cat\tO NOUN\na dog sleeps\tO NOUN VERB\n", "O NOUN VERB"),
+        ("北京\tB-PLACE\n很\tO\n大\tO\n", "B-PLACE"),
+    ],
+)
+def test_tags_of_words_are_no_labels_of_texts(tmp_path: Path, content: str, shown: str) -> None:
+    with pytest.raises(DataError) as caught:
+        classified(tmp_path, content)
+    assert str(caught.value) == (
+        f"{tmp_path / 'pets.tsv'} has tags of words, such as {shown!r}, and not a label of each "
+        "text. Train the recipe bert-tag with it, or give each text one label."
+    )
+
+
+def test_a_label_may_have_spaces(tmp_path: Path) -> None:
+    found = classified(tmp_path, "my cat\ta pet\nthe old wolf\ta wild animal, or so\n")
+    assert [one.label for one in found] == ["a pet", "a wild animal, or so"]
+
+
+def test_labels_that_may_come_are_listed_in_short(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        classified(tmp_path, "cat\tfish\n", labels=["pet" * 100, "wild"])
+    assert len(str(caught.value)) < 300
+    assert f"training data: {'pet' * 20}..., wild. Correct it" in str(caught.value)
+
+
 def test_a_label_that_is_not_known_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError) as refusal:
         classified(tmp_path, "a\tx\nb\tz\n", labels={"x", "y"})
@@ -122,6 +151,12 @@ def test_characters_of_chinese_are_words(tmp_path: Path) -> None:
             "line 2: 'Tom likes' has a space, so it is several words, and one tag. Each line is a "
             "word, a tab and its tag, with an empty line between sentences; or all words of a",
         ),
+        (
+            "a.tsv",
+            "我们\tO\n你好。\tO\n",
+            "line 2: '你好。' is several words, and has one tag. Each",
+        ),
+        ("a.tsv", "我们\tO O\n你好。\tO\n", "line 2: 3 words and 1 tag. Each word has one tag;"),
         ("a.conllu", "1\ta\tX\n", "line 1: 3 columns, and CoNLL-U has 10"),
         ("a.tsv", "\n", "holds no examples. Is it the right file?"),
     ],

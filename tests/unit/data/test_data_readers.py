@@ -191,6 +191,8 @@ def test_refusals_of_encodings(tmp_path):
         f"{path}, line 2: byte 2 of the line (0xFC) is not UTF-8. Convert the file, for example: "
         "iconv -f ISO-8859-1 -t UTF-8 a.tsv > new-a.tsv"
     )
+    path = write(tmp_path / "d.tsv", "我爱北京。\tI love Beijing.\n".encode("gb18030"))
+    assert refusal(path).endswith("iconv -f GB18030 -t UTF-8 d.tsv > new-d.tsv")
     path = write(tmp_path / "b.tsv", "a\tb\n".encode("utf-16"))
     assert refusal(path) == (
         f"{path} is UTF-16; text has to be UTF-8. Convert it: "
