@@ -55,12 +55,16 @@ class Reader:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Translators, writers and readers; the first of each is asked when none is named."""
+    """Translators, writers and readers; the first of each is asked when none is named.
+
+    ``order`` has all their names as they are listed; without it, translators come first.
+    """
 
     translators: tuple[Served, ...] = ()
     writers: tuple[TextWriter, ...] = ()
     readers: tuple[Reader, ...] = ()
     runs: Runs = field(default_factory=Runs)
+    order: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = self.names
@@ -72,9 +76,10 @@ class Catalogue:
 
     @property
     def names(self) -> list[str]:
-        """Of all models."""
+        """Of all models, as they are listed."""
         names = [one.name for one in self.translators] + [one.name for one in self.writers]
-        return names + [one.name for one in self.readers]
+        names += [one.name for one in self.readers]
+        return sorted(names, key=self.order.index) if self.order else names
 
     def translator(self, name: str | None) -> Served:
         """The translator of that name, or the first."""
@@ -111,10 +116,11 @@ class Catalogue:
             if isinstance(writer, Storyteller):
                 known[writer.name] = Writer(writer.loaded, writer.model)
         known |= {one.name: one.finder for one in self.readers}
-        for one, opened in known.items():
+        names = [one for one in self.names if one in known]
+        for one in names:
             if name is None or one == name:
-                return one, opened
-        raise _unknown("can be looked into", name, list(known))
+                return one, known[one]
+        raise _unknown("can be looked into", name, names)
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -163,6 +169,7 @@ def open_models(
     writers: list[TextWriter] = []
     readers: list[Reader] = []
     runs: dict[str, Path] = {}
+    order: list[str] = []
     for spec in specs:
         given, path = split_spec(spec)
         name = given or _name(path)
@@ -171,6 +178,7 @@ def open_models(
             if not (path / WEIGHTS).is_file():  # it has only begun: there are curves, no model
                 continue
         loaded = load(path, device)
+        order.append(name)
         if isinstance(loaded.model, EncoderDecoder):
             loaded.model.freeze()
             pair = told.pop(name, None) or as_pair(name) or guess_pair(loaded.recipe, path)
@@ -187,7 +195,7 @@ def open_models(
             f"are {', '.join(one.name for one in translators) or 'none'}"
         )
     shown = Runs(runs, tuple(roots))
-    return Catalogue(tuple(translators), tuple(writers), tuple(readers), shown)
+    return Catalogue(tuple(translators), tuple(writers), tuple(readers), shown, tuple(order))
 
 
 def _translator(

@@ -42,6 +42,7 @@ def translate_routes(service: Service) -> APIRouter:
         models = [_model(one) for one in service.catalogue.translators]
         models += [_writer(one) for one in service.catalogue.writers]
         models += [_facts(one.name, "fill", one.finder.loaded) for one in service.catalogue.readers]
+        models.sort(key=lambda one: service.catalogue.names.index(one.name))
         limits = {name: float(value) for name, value in vars(service.settings.bounds).items()}
         return InfoAnswer(version=__version__, models=models, limits=limits)
 

@@ -1,7 +1,7 @@
 """Stories token by token and words for gaps over HTTP: their numbers are those of the library."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -54,6 +54,18 @@ def events(client: httpx.Client, **question: object) -> list[dict]:
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "application/x-ndjson"
     return [json.loads(line) for line in answer.text.splitlines()]
+
+
+def test_models_are_listed_as_they_were_served(
+    folders: dict[str, Path], folder: Callable[..., Path]
+) -> None:
+    given = [folders["gaps"], folder(), folders["story"]]
+    with living(open_models([str(place) for place in given])) as live:
+        told = httpx.get(f"{live.url}/api/v1/info", timeout=30).json()["models"]
+        assert [one["name"] for one in told] == ["gaps", "de-en", "story"]
+        asked = {"source": "the [MASK] sees"}
+        first = httpx.post(f"{live.url}/api/v1/heads", json=asked, timeout=30).json()
+        assert first["model"] == "gaps"
 
 
 def test_a_story_is_told_token_by_token(client: httpx.Client, folders: dict[str, Path]) -> None:
