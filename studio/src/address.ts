@@ -31,11 +31,12 @@ export interface Address {
   language: Language;
   theme: "auto" | "light" | "dark";
   isLarge: boolean;
-  example: Example;
+  /** null is the one that goes with the model */
+  example: Example | null;
   model: string | null;
   text: string | null;
   target: string | null;
-  pair: Pair;
+  pair: Pair | null;
   /** of the right side of a comparison; null is the same as on the left */
   otherModel: string | null;
   otherText: string | null;
@@ -84,11 +85,11 @@ export const usual = (language: Language): Address => ({
   language,
   theme: "auto",
   isLarge: false,
-  example: "zh-en",
+  example: null,
   model: null,
   text: null,
   target: null,
-  pair: "fr-models",
+  pair: null,
   otherModel: null,
   otherText: null,
   otherTarget: null,
@@ -201,11 +202,11 @@ export function format(address: Address, browser: Language): string {
   put("lang", address.language, address.language === browser);
   put("theme", address.theme, address.theme === base.theme);
   put("large", 1, !address.isLarge);
-  put("example", address.example, address.example === base.example);
+  put("example", address.example, false);
   put("model", address.model, false);
   put("text", address.text, false);
   put("target", address.target, false);
-  put("pair", address.pair, address.pair === base.pair);
+  put("pair", address.pair, false);
   put("model2", address.otherModel, false);
   put("text2", address.otherText, false);
   put("target2", address.otherTarget, false);

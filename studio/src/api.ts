@@ -49,6 +49,8 @@ export interface Sight {
   model: string | null;
   source: string;
   target: string | null;
+  /** how many tokens a language model writes on; else one */
+  most?: number;
 }
 
 export interface Cell {
@@ -104,10 +106,11 @@ export async function cannedStory(name: string): Promise<Trace> {
   return traceFromBytes(await answer.arrayBuffer());
 }
 
-const sightBody = (sight: Sight): Record<string, string> => ({
+const sightBody = (sight: Sight): Record<string, string | number> => ({
   source: sight.source,
   ...(sight.model === null ? {} : { model: sight.model }),
   ...(sight.target === null ? {} : { target: sight.target }),
+  ...(sight.most === undefined ? {} : { new: sight.most }),
 });
 
 export async function traceOf(sight: Sight, signal?: AbortSignal): Promise<Trace> {

@@ -118,7 +118,10 @@ export function App(): JSX.Element {
             opened={shown !== null && shown.file !== null ? shown : null}
           />
         ) : address.view === "training" ? (
-          <TrainingView {...{ address, go, say, theme }} draft={shown?.trace.source.text ?? ""} />
+          <TrainingView
+            {...{ address, go, say, theme }}
+            draft={shown?.canned === null ? shown.trace.source.text : ""}
+          />
         ) : address.view === "compare" ? (
           <CompareView {...{ address, go, say, theme, models: models ?? [], comparing }} />
         ) : stage === null ? (

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Address, Pair } from "./address";
 import { type Model, type Sight, canned, traceOf } from "./api";
+import { chosenPair, modelOf, unknownOf } from "./fitting";
 import { isBreak, readTrace } from "./showing";
 import type { Shown } from "./stage";
 import type { Trace } from "./trace";
@@ -18,6 +19,8 @@ export interface Half {
 /** What a side is called: its file, or the model as it is served or was recorded. */
 export const nameOf = ({ file, sight, trace }: Half, models: readonly Model[]): string =>
   file ?? (sight === null ? null : (sight.model ?? models[0]?.name)) ?? trace.provenance.model;
+
+export const isRecorded = ({ file, sight }: Half): boolean => file === null && sight === null;
 
 /** 0 is the left side, 1 the right. */
 export type Place = 0 | 1;
@@ -39,15 +42,25 @@ const RECORDED: Record<Pair, readonly [string, string]> = {
   "fr-models": ["en-fr", "en-fr-bahdanau"],
 };
 
+/** As many tokens a GPT writes: enough to see how sure it is, few enough to lie beside a sentence. */
+const WRITTEN = 12;
+
 /** What each side is to show, unless a file lies there. */
-export function wishes(address: Address, models: readonly Model[]): readonly [Wish, Wish] {
+export function wishes(
+  address: Address,
+  models: readonly Model[],
+): readonly [Wish | null, Wish | null] {
   const { text, target, model, otherText, otherTarget, otherModel } = address;
   if (models.length === 0 || text === null) {
-    const [left, right] = RECORDED[address.pair];
+    const [left, right] = RECORDED[chosenPair(address, modelOf(models, model) ?? models[0])];
     return [{ recorded: left }, { recorded: right }];
   }
-  const right = { model: otherModel ?? model, source: otherText ?? text, target: otherTarget };
-  return [{ sight: { model, source: text, target } }, { sight: right }];
+  if ([model, otherModel].some((name) => modelOf(models, name) === undefined)) return [null, null];
+  const sight = (name: string | null, source: string, target: string | null): Wish => {
+    const isWriter = modelOf(models, name)?.does === "write";
+    return { sight: { model: name, source, target, ...(isWriter ? { most: WRITTEN } : {}) } };
+  };
+  return [sight(model, text, target), sight(otherModel ?? model, otherText ?? text, otherTarget)];
 }
 
 async function found(wish: Wish, signal: AbortSignal): Promise<Half> {
@@ -108,11 +121,12 @@ export function useComparing(
     [say],
   );
   const close = useCallback((): void => setFiles([null, null]), []);
+  const refused = unknownOf(models, [address.model, address.otherModel], say);
   const isOpened = opened !== null && opened.file !== null;
   return {
     halves: [files[0] ?? (isOpened ? opened : halves[0].half), files[1] ?? halves[1].half],
     isBusy: halves.some((one) => one.isBusy),
-    trouble: trouble ?? halves[0].trouble ?? halves[1].trouble,
+    trouble: trouble ?? refused ?? halves[0].trouble ?? halves[1].trouble,
     open,
     close,
   };

@@ -78,15 +78,18 @@ interface DraftProps {
   text: string;
   set: (text: string) => void;
   submit: () => void;
+  /** what is to be written, where nothing is yet */
+  wanted?: string;
 }
 
 /** A text that is being written: Enter sends it, Shift and Enter begin a new line. */
-export function Draft({ label, text, set, submit }: DraftProps): JSX.Element {
+export function Draft({ label, text, set, submit, wanted }: DraftProps): JSX.Element {
   return (
     <textarea
       aria-label={label}
       rows={2}
       value={text}
+      placeholder={wanted}
       onFocus={(event) => {
         // an example that arrives from now on is not put before what is typed
         if (event.currentTarget.value === "") set("");

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Address, View } from "./address";
 import { type Model, canned, traceOf, translated } from "./api";
+import { chosenExample, modelOf, unknownOf } from "./fitting";
 import type { Shown } from "./stage";
 import { TooNew, type Trace, doesOf } from "./trace";
 import { traceFromBytes } from "./trace_file";
@@ -49,7 +50,11 @@ export function useShown(
   const [opened, setOpened] = useState<Shown | null>(null);
   const [partial, setPartial] = useState<string | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
-  const { text, target, model, example, view } = address;
+  const { text, target, view } = address;
+  const known = modelOf(models ?? [], address.model) ?? models?.[0];
+  const example = chosenExample(address, known);
+  // the first that translates, which need not be the first of all
+  const model = address.model ?? known?.name ?? null;
   const isServed = models !== null && models.length > 0 && text !== null;
   const isKnown = models !== null || text === null;
   const isHere = OF_A_TRANSLATION.includes(view);
@@ -120,5 +125,7 @@ export function useShown(
     [go, say, view],
   );
   const close = useCallback((): void => setOpened(null), []);
-  return { shown: opened ?? shown, partial, trouble, open, close };
+  // With a text the service is asked, and refuses in its own words.
+  const refused = isHere && text === null ? unknownOf(models, [address.model], say) : null;
+  return { shown: opened ?? shown, partial, trouble: trouble ?? refused, open, close };
 }

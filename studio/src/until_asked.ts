@@ -1,9 +1,11 @@
 // What is being typed or chosen, before it is asked for.
 import { useState } from "preact/hooks";
 
-/** A value that may be changed until something else is asked for; what arrives meanwhile leaves it. */
+/** A value that may be changed until something else is asked for.
+ *
+ * Until it is changed it is the first, whatever that becomes; what arrives after leaves it. */
 export function useUntilAsked<T>(asked: string, first: T): [T, (change: (before: T) => T) => void] {
-  const [kept, keep] = useState({ asked, value: first });
-  const of = (one: typeof kept): T => (one.asked === asked ? one.value : first);
+  const [kept, keep] = useState<{ asked: string; value: T } | null>(null);
+  const of = (one: typeof kept): T => (one?.asked === asked ? one.value : first);
   return [of(kept), (change) => keep((before) => ({ asked, value: change(of(before)) }))];
 }

@@ -72,9 +72,11 @@ def _serving(*specs: str) -> Iterator[str]:
     until = time.monotonic() + 20
     while not server.started and time.monotonic() < until:
         time.sleep(0.01)
-    yield f"{server.address}/"
-    server.should_exit = True
-    thread.join(20)
+    try:
+        yield f"{server.address}/"
+    finally:  # or a test that fails would wait for its server for good
+        server.should_exit = True
+        thread.join(20)
     assert not thread.is_alive()
 
 

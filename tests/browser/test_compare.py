@@ -22,8 +22,8 @@ BOTH = ".both .half"
 
 
 @pytest.fixture(scope="module")
-def served_two(tmp_path_factory: pytest.TempPathFactory, serving) -> Iterator[str]:
-    """Two small models with random weights, named unlike their folders."""
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two small models with random weights."""
     words = Words(["ein", "eine", "Hund", "Katze", "sieht", "."])
     section = TransformerSection(d_model=12, n_heads=3, d_feedforward=20, n_layers=2, dropout=0.0)
     places = []
@@ -32,7 +32,13 @@ def served_two(tmp_path_factory: pytest.TempPathFactory, serving) -> Iterator[st
         model = build(section, len(words), len(words))
         places.append(tmp_path_factory.mktemp("models") / "model")
         save(places[-1], model, Recipe(model=section), words, words)
-    with serving(f"de-en={places[0]}", f"other={places[1]}") as address:
+    return places
+
+
+@pytest.fixture(scope="module")
+def served_two(folders: list[Path], serving) -> Iterator[str]:
+    """Both, named unlike their folders."""
+    with serving(f"de-en={folders[0]}", f"other={folders[1]}") as address:
         yield address
 
 
@@ -219,40 +225,108 @@ def test_two_sentences_and_two_models_of_a_service(served_two, visit) -> None:
     assert "model2=other" in page.url
 
 
-def test_an_example_that_arrives_late_leaves_the_box_where_one_types(served_two, visit) -> None:
-    page = visit(f"{served_two}#/blocks")
-    held: list[Route] = []
-    page.route("**/canned.*.json", lambda route: held.append(route))
-    page.evaluate("location.hash = '#/compare'")
-    page.get_by_label("Source 1").focus()
-    while len(held) < 2:
-        page.wait_for_timeout(10)
-    for one in held:
-        one.continue_()
-    expect(page.get_by_label("Source 2")).not_to_have_value("")
-    page.keyboard.type("ein Hund")
-    expect(page.get_by_label("Source 1")).to_have_value("ein Hund")
+def test_an_example_that_arrives_late_leaves_the_box_where_one_types(
+    folders, serving, visit
+) -> None:
+    with serving(f"en-de={folders[0]}") as address:
+        page = visit(f"{address}#/blocks")
+        held: list[Route] = []
+        page.route("**/canned.*.json", lambda route: held.append(route))
+        page.evaluate("location.hash = '#/compare'")
+        page.get_by_label("Source 1").focus()
+        while len(held) < 2:
+            page.wait_for_timeout(10)
+        for one in held:
+            one.continue_()
+        expect(page.get_by_label("Source 2")).not_to_have_value("")
+        page.keyboard.type("ein Hund")
+        expect(page.get_by_label("Source 1")).to_have_value("ein Hund")
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", "over 1 step"), ("zh", "共 1 步")])
+def test_examples_go_with_the_models_that_are_asked(folders, serving, visit, recorded) -> None:
+    with serving(f"zh-en={folders[0]}", f"en-de={folders[1]}") as address:
+        page = visit(f"{address}#/compare")
+        boxes = [page.get_by_label(f"Source {place}") for place in (1, 2)]
+        for box, name in zip(boxes, ("zh-en", "zh-en-wide"), strict=True):
+            expect(box).to_have_value(recorded(name)["trace"]["source"]["text"])
+        numbers = page.locator(".pair .sentences .numbers")
+        expect(numbers.first).to_contain_text("a recorded sentence")
+        page.get_by_label("Model 2").select_option("en-de")
+        expect(boxes[1]).to_have_value("")
+        expect(boxes[1]).to_have_attribute("placeholder", "A sentence in English")
+        page = visit(f"{address}#/look")
+        box = page.get_by_role("textbox", name="Source")
+        expect(box).to_have_value(recorded("zh-en")["trace"]["source"]["text"])
+        page.get_by_label("Model", exact=True).select_option("en-de")
+        expect(box).to_have_value(recorded("en-fr")["trace"]["source"]["text"])
+        page.get_by_role("button", name="Chinese → English").click()
+        expect(page.locator(".sentences")).to_contain_text("tired")
+        page.get_by_label("Model", exact=True).select_option("en-de")
+        expect(box).to_have_value("")
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "wanted"),
+    [("en", "Source", "A sentence in German"), ("zh", "原文", "请输入德语句子")],
+)
+def test_no_example_is_better_than_one_of_another_language(
+    served_two, visit, language: str, source: str, wanted: str
+) -> None:
+    for view, names in (("compare", [f"{source} 1", f"{source} 2"]), ("look", [source])):
+        page = visit(f"{served_two}#/{view}?lang={language}")
+        page.wait_for_selector(".sentences .numbers")
+        for name in names:
+            box = page.get_by_role("textbox", name=name)
+            expect(box).to_have_value("")
+            expect(box).to_have_attribute("placeholder", wanted)
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "There is no model “nosuch” here: choose one of de-en, other."),
+        ("zh", "没有名为“nosuch”的模型，请从中选择：de-en，other。"),
+    ],
+)
+@pytest.mark.parametrize("view", ["look", "compare"])
+def test_an_unknown_model_is_told_in_one_sentence(
+    served_two, visit, view: str, language: str, said: str
+) -> None:
+    page = visit(f"{served_two}#/{view}?model=nosuch&lang={language}")
+    expect(page.get_by_role("alert")).to_have_text([said])
+
+
+def test_another_model_is_asked_where_one_was_unknown(served_two, visit) -> None:
+    page = visit(f"{served_two}#/compare?text=ein+Hund&model2=nosuch")
+    expect(page.get_by_role("alert")).to_contain_text("no model “nosuch”")
+    expect(page.locator(".loading")).to_have_count(0)
+    expect(page.get_by_label("Source 2")).to_have_value("ein Hund")
+    page.get_by_label("Model 2").select_option("other")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator(f"{BOTH} h2")).to_have_text(["de-en", "other"])
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "over 12 steps"), ("zh", "共 12 步")])
 def test_of_a_story_only_what_was_written_counts(
     served_unlike, visit, language: str, said: str
 ) -> None:
-    asked = {"source": "ein Hund sieht eine", "model": "story"}
+    asked = {"source": "ein Hund sieht eine", "model": "story", "new": 12}
     told = httpx.post(f"{served_unlike}api/v1/trace", json=asked, timeout=30).json()
     n_given = len(told["source"]["tokens"]) - 1
     written = told["steps"][n_given:]
-    assert (n_given, len(written)) == (3, 1)
+    assert (n_given, len(written)) == (3, 12)
     page = visit(
         f"{served_unlike}#/compare?text=ein+Hund+sieht+eine&model2=story&site=cross&lang={language}"
     )
+    logs = [f"{one['log_probability']:.2f}".replace("-", "−") for one in written]
     total = f"{sum(one['log_probability'] for one in written):.2f}".replace("-", "−")
     numbers = page.locator(".pair .sentences .numbers").nth(1)
     expect(numbers).to_contain_text(total)
     expect(numbers).to_contain_text(said)
     bars = page.locator(".tokens svg").nth(1).locator("text").all_text_contents()
-    assert len(bars) == 2
-    assert bars[1] == total
+    assert len(bars) == 2 * 12
+    assert bars[1::2] == logs
     right = page.locator(f"{BOTH}:nth-child(2)")
     unlike = {"en": "This model never looks in this way.", "zh": "这个模型没有这种注意力。"}
     expect(right.locator("p")).to_have_text([unlike[language]])

@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { EXAMPLES } from "../address";
 import { Card, Choice, Draft, Names } from "../controls";
+import { chosenExample, fits, modelOf, wantedOf } from "../fitting";
 import type { Shown, Stage } from "../stage";
 import { useUntilAsked } from "../until_asked";
 
@@ -16,10 +17,14 @@ type Props = Omit<Stage, "shown" | "theme"> & {
 
 export function Asking(props: Props): JSX.Element {
   const { address, go, say, shown, models, partial, open, close } = props;
-  const { text, example } = address;
+  const model = modelOf(models, address.model) ?? models[0];
+  const { text } = address;
+  const example = chosenExample(address, model);
   const file = shown?.file ?? null;
   const seen = shown?.trace.source.text ?? "";
-  const told = file === null ? (text ?? seen) : seen;
+  const recorded = shown?.canned?.name ?? null;
+  const offered = recorded === null || fits(model, recorded) ? seen : "";
+  const told = file === null ? (text ?? offered) : seen;
   const [draft, setDraft] = useUntilAsked(JSON.stringify([text, example, file]), told);
   const isServed = models.length > 0;
   const known = models.find((model) => model.name === address.model)?.name ?? null;
@@ -42,6 +47,7 @@ export function Asking(props: Props): JSX.Element {
             text={draft}
             set={(text) => setDraft(() => text)}
             submit={submit}
+            wanted={wantedOf(model, address.language, say)}
           />
           <div class="actions">
             <Names
@@ -64,9 +70,7 @@ export function Asking(props: Props): JSX.Element {
         <Choice
           label={say("examples")}
           options={EXAMPLES.map((one) => [one, say(one)] as const)}
-          chosen={
-            (shown?.canned ?? null) === null ? ("" as (typeof EXAMPLES)[number]) : address.example
-          }
+          chosen={(shown?.canned ?? null) === null ? ("" as (typeof EXAMPLES)[number]) : example}
           choose={(example) => {
             close();
             go({ ...FREE, text: null, model: null, example });

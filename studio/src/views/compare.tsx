@@ -5,7 +5,7 @@ import type { Address } from "../address";
 import type { Model } from "../api";
 import { chosenIn } from "../choosing";
 import type { Theme } from "../colours";
-import { type Comparing, type Half, type Place, nameOf } from "../comparing";
+import { type Comparing, type Half, type Place, isRecorded, nameOf } from "../comparing";
 import { Card, Choice, Toggle } from "../controls";
 import { signed } from "../figures/arithmetic";
 import { HeadsGrid } from "../heads_grid";
@@ -96,6 +96,7 @@ function Compared(props: CompareProps & { sides: Sides }): JSX.Element {
                 value: signed(logProbability(sides[place].trace)),
                 n: nWritten(sides[place].trace),
               })}
+              {isRecorded(sides[place]) && ` · ${say("recorded")}`}
             </p>
           </Card>
         ))}

@@ -1,9 +1,10 @@
 // What is compared: two sentences or two models where some are served, recorded pairs, files.
 import type { JSX } from "preact";
-import { PAIRS, type Address } from "../address";
+import { PAIRS, type Address, type Pair } from "../address";
 import type { Model } from "../api";
-import type { Comparing, Place } from "../comparing";
+import { type Comparing, type Place, isRecorded } from "../comparing";
 import { Card, Choice, Draft, Names, Toggle } from "../controls";
+import { chosenPair, fits, modelOf, wantedOf } from "../fitting";
 import { useUntilAsked } from "../until_asked";
 import type { Say } from "../words";
 
@@ -28,7 +29,7 @@ const NEITHER = { text: null, otherText: null, model: null, otherModel: null } a
 
 export function CompareAsking({ address, go, say, models, comparing }: Props): JSX.Element {
   const { halves, open, close } = comparing;
-  const isRecorded = halves.every((half) => half?.sight === null && half.file === null);
+  const areRecorded = halves.every((half) => half !== null && isRecorded(half));
   return (
     <Card name="asking">
       {models.length > 0 ? (
@@ -42,7 +43,11 @@ export function CompareAsking({ address, go, say, models, comparing }: Props): J
         <Choice
           label={say("examples")}
           options={PAIRS.map((one) => [one, say(one)] as const)}
-          chosen={isRecorded ? address.pair : ("" as Address["pair"])}
+          chosen={
+            areRecorded
+              ? chosenPair(address, modelOf(models, address.model) ?? models[0])
+              : ("" as Pair)
+          }
           choose={(pair) => {
             close();
             const site = pair === "fr-models" ? "cross" : "encoder";
@@ -77,13 +82,18 @@ function Questions({ address, go, say, models, comparing }: Props): JSX.Element 
   const key = JSON.stringify([text, otherText, pair]);
   const [drafts, setDrafts] = useUntilAsked<readonly (string | null)[]>(key, [null, null]);
   const who = JSON.stringify([model, otherModel, isSameAsked]);
-  const [names, setNames] = useUntilAsked(who, [model, otherModel ?? model]);
+  const served = (name: string | null): string | null =>
+    name !== null && modelOf(models, name) ? name : null;
+  const [names, setNames] = useUntilAsked(who, [served(model), served(otherModel ?? model)]);
   const [isSame, setSame] = useUntilAsked(who, isSameAsked && models.length > 1);
   const asked = [text, otherText ?? text];
+  const chosen = (place: Place): Model | undefined => modelOf(models, names[place] ?? null);
   const texts = ([0, 1] as const).map((place) => {
     const half = halves[place];
     const told = half?.trace.source.text ?? "";
-    return drafts[place] ?? (half?.file ? told : (asked[place] ?? told));
+    const recorded = half !== null && isRecorded(half) ? half.trace.provenance.model : "";
+    const offered = recorded === "" || fits(chosen(place), recorded) ? told : "";
+    return drafts[place] ?? (half?.file ? told : (asked[place] ?? offered));
   });
   const first = models[0]?.name ?? "";
   const submit = (): void => {
@@ -121,6 +131,7 @@ function Questions({ address, go, say, models, comparing }: Props): JSX.Element 
             text={(isSame ? texts[0] : texts[place]) ?? ""}
             set={(draft) => change(place, draft)}
             submit={submit}
+            wanted={wantedOf(chosen(place), address.language, say)}
           />
         </div>
       ))}
