@@ -180,6 +180,25 @@ inline void measure_row(i64 d, const float* x, float epsilon, float& mean, float
   mean = m, rstd = 1.0f / std::sqrt(squares / d + epsilon);
 }
 
+// Cross-entropy of a row of logits, which become their gradient; `smooth` of the truth is spread over all.
+inline float loss_row(i64 n, float* r, i64 label, float smooth) {
+  const float top = row_max(r, n), own = r[label];
+  float sum = 0.0f, all = 0.0f;
+#pragma omp simd reduction(+ : all)
+  for (i64 j = 0; j < n; ++j) all += r[j];
+#pragma omp simd reduction(+ : sum)
+  for (i64 j = 0; j < n; ++j) {
+    const float e = fast_exp(r[j] - top);
+    r[j] = e;
+    sum += e;
+  }
+  const float a = 1.0f / sum, c = smooth / n;
+#pragma omp simd
+  for (i64 j = 0; j < n; ++j) r[j] = r[j] * a - c;
+  r[label] -= 1.0f - smooth;
+  return top + std::log(sum) - (1.0f - smooth) * own - smooth * (all / n);
+}
+
 struct Part {  // this thread's share of n rows
   i64 lo, hi;
   int id;

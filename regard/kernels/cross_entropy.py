@@ -1,11 +1,12 @@
 """Cross-entropy with label smoothing, from hidden vectors straight to gradients.
 
 The logits of a batch are the largest tensor of training: tokens × vocabulary. Here they exist only
-a block of rows at a time: each block's logits become its loss and its gradients at once.
+a block of rows at a time: each block's logits become its loss and its gradients at once. Of few
+classes, such as letters, all blocks are one call.
 """
 
 import ctypes
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import autograd
@@ -15,6 +16,8 @@ from regard.kernels.native import count, native, pointer, require_ids
 from regard.shapes import Float, Int, Tensor
 
 _BLOCK_NUMBERS = 1 << 22  # logits that exist at once: 16 MB
+_FEW = 1 << 10  # classes of which a block's logits stay in the cache
+_LANES = 16
 
 
 def linear_cross_entropy(
@@ -31,9 +34,71 @@ def linear_cross_entropy(
     as torch's ``cross_entropy(label_smoothing=ε)`` does.
     """
     require_ids(targets, len(weight))
+    targets = targets.long().contiguous()
     loss: Tensor = _LinearCrossEntropy.apply(  # type: ignore[no-untyped-call]
         hidden, weight, targets, smoothing, bias
     )
+    return loss
+
+
+class _Gradients(NamedTuple):
+    """Where they are written (the first) or added to zeros; ``None`` where nobody asks."""
+
+    hidden: Tensor | None
+    weight: Tensor | None
+    bias: Tensor | None
+
+
+def _in_one_call(
+    hidden: Float[Tensor, "N D"],
+    weight: Float[Tensor, "V D"],
+    bias: Float[Tensor, "V"] | None,
+    targets: Int[Tensor, "N"],
+    smoothing: float,
+    grads: _Gradients,
+) -> Float[Tensor, ""] | None:
+    """The summed loss, if the classes are few and the kernel serves."""
+    (n_tokens, width), n_classes = hidden.shape, weight.shape[0]
+    given = (hidden, weight) if bias is None else (hidden, weight, bias)
+    are_plain = all(one.is_contiguous() for one in given)
+    if n_classes > _FEW or width % _LANES or not are_plain or (lib := native(*given)) is None:
+        return None
+    summed: float = lib.k_linear_loss(
+        *(count(n_tokens), count(width), count(n_classes)),
+        *(pointer(one) for one in (hidden, weight, bias, targets)),
+        ctypes.c_float(smoothing),
+        *(pointer(one) for one in grads),
+    )
+    return hidden.new_tensor(summed)
+
+
+def _in_blocks(
+    hidden: Float[Tensor, "N D"],
+    weight: Float[Tensor, "V D"],
+    bias: Float[Tensor, "V"] | None,
+    targets: Int[Tensor, "N"],
+    smoothing: float,
+    grads: _Gradients,
+) -> Float[Tensor, ""]:
+    """The summed loss, by the best matrix products there are."""
+    n_tokens, n_classes = hidden.shape[0], weight.shape[0]
+    loss = hidden.new_zeros(())
+    # Blocks of equal size: a last one of a few rows would make poor use of the processor.
+    n_blocks = max(1, -(-n_tokens * n_classes // _BLOCK_NUMBERS))
+    block = max(1, -(-n_tokens // n_blocks))
+    buffer = hidden.new_empty(min(block, n_tokens), n_classes)
+    for start in range(0, n_tokens, block):
+        rows, labels = hidden[start : start + block], targets[start : start + block]
+        logits = torch.mm(rows, weight.t(), out=buffer[: len(rows)])
+        if bias is not None:
+            logits += bias
+        loss += _to_gradient(logits, labels, smoothing)
+        if grads.hidden is not None:
+            torch.mm(logits, weight, out=grads.hidden[start : start + block])
+        if grads.weight is not None:
+            grads.weight.addmm_(logits.t(), rows)
+        if grads.bias is not None:
+            grads.bias.add_(logits.sum(0))
     return loss
 
 
@@ -49,31 +114,16 @@ class _LinearCrossEntropy(autograd.Function):
         smoothing: float,
         bias: Tensor | None,
     ) -> Tensor:
-        n_tokens, n_classes = hidden.shape[0], weight.shape[0]
         needs_hidden, needs_weight = ctx.needs_input_grad[:2]
-        grad_hidden = torch.empty_like(hidden) if needs_hidden else None
-        grad_weight = torch.zeros_like(weight) if needs_weight else None
-        grad_bias = torch.zeros_like(bias) if bias is not None and ctx.needs_input_grad[4] else None
-        loss = hidden.new_zeros(())
-        # Blocks of equal size: a last one of a few rows would make poor use of the processor.
-        n_blocks = max(1, -(-n_tokens * n_classes // _BLOCK_NUMBERS))
-        block = max(1, -(-n_tokens // n_blocks))
-        buffer = torch.empty(
-            min(block, n_tokens), n_classes, dtype=hidden.dtype, device=hidden.device
+        grads = _Gradients(
+            torch.empty_like(hidden) if needs_hidden else None,
+            torch.zeros_like(weight) if needs_weight else None,
+            torch.zeros_like(bias) if bias is not None and ctx.needs_input_grad[4] else None,
         )
-        for start in range(0, n_tokens, block):
-            rows, labels = hidden[start : start + block], targets[start : start + block]
-            logits = torch.mm(rows, weight.t(), out=buffer[: len(rows)])
-            if bias is not None:
-                logits += bias
-            loss += _to_gradient(logits, labels, smoothing)
-            if grad_hidden is not None:
-                torch.mm(logits, weight, out=grad_hidden[start : start + block])
-            if grad_weight is not None:
-                grad_weight.addmm_(logits.t(), rows)
-            if grad_bias is not None:
-                grad_bias += logits.sum(0)
-        ctx.save_for_backward(grad_hidden, grad_weight, grad_bias)
+        loss = _in_one_call(hidden, weight, bias, targets, smoothing, grads)
+        if loss is None:
+            loss = _in_blocks(hidden, weight, bias, targets, smoothing, grads)
+        ctx.save_for_backward(*grads)
         ctx.weight = weight
         return loss
 
@@ -105,7 +155,6 @@ def _to_gradient(
             pointer(logits),
             pointer(labels),
             ctypes.c_float(smoothing),
-            ctypes.c_float(1.0),
         )
         return summed
     at_label = logits.gather(1, labels[:, None])

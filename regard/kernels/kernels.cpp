@@ -252,29 +252,11 @@ void k_embed_back(i64 n, i64 d, const i64* ids, const float* g, float scale, u64
   }
 }
 
-// Cross-entropy with label smoothing: logits [n, V] become their gradient times `weight`; returns the sum of losses.
-double k_cross_entropy(i64 n, i64 V, float* logits, const i64* target, float smooth, float weight) {
+// Cross-entropy with label smoothing: logits [n, V] become their gradient; returns the sum of losses.
+double k_cross_entropy(i64 n, i64 V, float* logits, const i64* target, float smooth) {
   double total = 0.0;
 #pragma omp parallel for reduction(+ : total)
-  for (i64 i = 0; i < n; ++i) {
-    float* r = logits + i * V;
-    const float top = row_max(r, V);
-    float sum = 0.0f, all = 0.0f;
-#pragma omp simd reduction(+ : all)
-    for (i64 j = 0; j < V; ++j) all += r[j];
-    const float own = r[target[i]];
-#pragma omp simd reduction(+ : sum)
-    for (i64 j = 0; j < V; ++j) {
-      const float e = fast_exp(r[j] - top);
-      r[j] = e;
-      sum += e;
-    }
-    const float a = weight / sum, c = weight * smooth / V;
-#pragma omp simd
-    for (i64 j = 0; j < V; ++j) r[j] = r[j] * a - c;
-    r[target[i]] -= weight * (1.0f - smooth);
-    total += top + std::log(sum) - (1.0f - smooth) * own - smooth * (all / V);
-  }
+  for (i64 i = 0; i < n; ++i) total += loss_row(V, logits + i * V, target[i], smooth);
   return total;
 }
 

@@ -49,8 +49,8 @@ def library() -> ctypes.CDLL | None:
     except (OSError, subprocess.SubprocessError) as error:
         _log.info("the C++ kernels cannot be built (%s): torch's are used", error)
         return None
-    loaded.k_cross_entropy.restype = ctypes.c_double
-    loaded.k_squares.restype = ctypes.c_double
+    for measuring in (loaded.k_cross_entropy, loaded.k_linear_loss, loaded.k_squares):
+        measuring.restype = ctypes.c_double
     loaded.k_layer_room.restype = ctypes.c_int64
     return loaded
 

@@ -168,11 +168,14 @@ def test_embed_drops_the_same_backwards(path: str) -> None:
     assert_same(gradients([result], both), gradients([reference], both))
 
 
-@pytest.mark.parametrize("n", [1, 5])
-@pytest.mark.parametrize("n_classes", [2, 7, 130])
+@pytest.mark.parametrize(("n", "width"), [(1, 6), (5, 6), (1, 16), (5, 48), (251, 32)])
+@pytest.mark.parametrize("n_classes", [2, 7, 130, 1025])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.9])
-def test_linear_cross_entropy(path: str, n: int, n_classes: int, smoothing: float) -> None:
-    hidden, weight, targets = leaf(n, 6), leaf(n_classes, 6), torch.randint(n_classes, (n,))
+def test_linear_cross_entropy(
+    path: str, n: int, width: int, n_classes: int, smoothing: float
+) -> None:
+    hidden, weight = leaf(n, width), leaf(n_classes, width)
+    targets = torch.randint(n_classes, (n,))
     loss = kernels.linear_cross_entropy(hidden, weight, targets, smoothing)
     reference = F.cross_entropy(
         hidden @ weight.t(), targets, reduction="sum", label_smoothing=smoothing
@@ -181,10 +184,13 @@ def test_linear_cross_entropy(path: str, n: int, n_classes: int, smoothing: floa
     assert_same(gradients([loss], [hidden, weight]), gradients([reference], [hidden, weight]))
 
 
-def test_linear_cross_entropy_with_a_bias(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("n", "width"), [(11, 6), (11, 16), (300, 16)])
+def test_linear_cross_entropy_with_a_bias(
+    path: str, n: int, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("regard.kernels.cross_entropy._BLOCK_NUMBERS", 40)
-    hidden, weight, bias = leaf(11, 6), leaf(13, 6), leaf(13)
-    labels = torch.randint(13, (11,))
+    hidden, weight, bias = leaf(n, width), leaf(13, width), leaf(13)
+    labels = torch.randint(13, (n,))
     loss = kernels.linear_cross_entropy(hidden, weight, labels, 0.1, bias=bias)
     logits = F.linear(hidden, weight, bias)
     reference = F.cross_entropy(logits, labels, reduction="sum", label_smoothing=0.1)
@@ -216,6 +222,16 @@ def test_linear_cross_entropy_shows_numbers_that_are_none(path: str) -> None:
     assert kernels.linear_cross_entropy(hidden, torch.ones(3, 2), torch.tensor([0, 1])).isnan()
 
 
+def test_linear_cross_entropy_of_a_column_and_of_columns(path: str) -> None:
+    """What does not lie in one piece is read where it lies."""
+    hidden, weight = leaf(16, 5), leaf(16, 7)
+    targets = torch.randint(7, (5, 2))[:, 1]
+    loss = kernels.linear_cross_entropy(hidden.t(), weight.t(), targets, 0.1)
+    reference = F.cross_entropy(hidden.t() @ weight, targets, reduction="sum", label_smoothing=0.1)
+    assert_same([loss], [reference])
+    assert_same(gradients([loss], [hidden, weight]), gradients([reference], [hidden, weight]))
+
+
 def test_linear_cross_entropy_scales_its_gradient(path: str) -> None:
     hidden, weight = leaf(4, 6), leaf(5, 6)
     loss = kernels.linear_cross_entropy(hidden, weight, torch.tensor([0, 1, 2, 4]), 0.1)
@@ -224,8 +240,9 @@ def test_linear_cross_entropy_scales_its_gradient(path: str) -> None:
     assert_same([3 * grad for grad in once], list(thrice))
 
 
-def test_without_gradients_the_loss_is_the_same(path: str) -> None:
-    hidden, weight, targets = leaf(4, 6), leaf(5, 6), torch.tensor([0, 1, 2, 4])
+@pytest.mark.parametrize("width", [6, 16])
+def test_without_gradients_the_loss_is_the_same(path: str, width: int) -> None:
+    hidden, weight, targets = leaf(4, width), leaf(5, width), torch.tensor([0, 1, 2, 4])
     with torch.inference_mode():
         silent = kernels.linear_cross_entropy(hidden, weight, targets, 0.1)
     loud = kernels.linear_cross_entropy(hidden, weight, targets, 0.1)
