@@ -131,15 +131,56 @@ inline void pack_panel(i64 p, i64 K, i64 N, const float* W, i64 ld, i64 k0, i64 
     for (i64 c = 0; c < columns; c += 16) store(out + k * columns + c, load(W + k * ld + j + c));
 }
 
+// out [16, 16] = the transpose of W [16, 16]
+inline void transpose(const float* W, i64 ld, float* out, i64 ldo) {
+#ifdef __AVX512F__
+  __m512 a[16], b[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) a[i] = _mm512_loadu_ps(W + i * ld);
+#pragma GCC unroll 8
+  for (int i = 0; i < 16; i += 2) {  // pairs of rows, then fours: within each quarter of a register
+    b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
+    b[i + 1] = _mm512_unpackhi_ps(a[i], a[i + 1]);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 16; i += 4)
+#pragma GCC unroll 2
+    for (int h = 0; h < 2; ++h) {
+      const __m512d x = _mm512_castps_pd(b[i + h]), y = _mm512_castps_pd(b[i + 2 + h]);
+      a[i + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(x, y));
+      a[i + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(x, y));
+    }
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; ++c) {  // a[4 r + c] has columns c, c + 4, c + 8 and c + 12 of rows 4 r to 4 r + 3
+    b[c] = _mm512_shuffle_f32x4(a[c], a[c + 4], 0x88), b[c + 4] = _mm512_shuffle_f32x4(a[c], a[c + 4], 0xdd);
+    b[c + 8] = _mm512_shuffle_f32x4(a[c + 8], a[c + 12], 0x88), b[c + 12] = _mm512_shuffle_f32x4(a[c + 8], a[c + 12], 0xdd);
+  }
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; ++c) {
+    _mm512_storeu_ps(out + c * ldo, _mm512_shuffle_f32x4(b[c], b[c + 8], 0x88));
+    _mm512_storeu_ps(out + (c + 4) * ldo, _mm512_shuffle_f32x4(b[c + 4], b[c + 12], 0x88));
+    _mm512_storeu_ps(out + (c + 8) * ldo, _mm512_shuffle_f32x4(b[c], b[c + 8], 0xdd));
+    _mm512_storeu_ps(out + (c + 12) * ldo, _mm512_shuffle_f32x4(b[c + 4], b[c + 12], 0xdd));
+  }
+#else
+  for (int k = 0; k < 16; ++k)
+    for (int l = 0; l < 16; ++l) out[k * ldo + l] = W[l * ld + k];
+#endif
+}
+
 // Panel p of the transpose of W [n, K]; columns from n up to a multiple of 16 are zeros.
 inline void pack_panel_transposed(i64 p, i64 K, i64 n, const float* W, i64 ld, float* packed) {
   const i64 j = p * PANEL, columns = std::min(PANEL, up(n, 16) - j), filled = std::min(columns, n - j);
   float* out = packed + j * K;
   if (filled < columns) std::fill(out, out + K * columns, 0.0f);
   i64 c = 0;
-  for (; c + 16 <= filled; c += 16)  // sixteen rows at a time: stores of 64 bytes
-    for (i64 k = 0; k < K; ++k)
-      for (int l = 0; l < 16; ++l) out[k * columns + c + l] = W[(j + c + l) * ld + k];
+  for (; c + 16 <= filled; c += 16) {
+    const float* rows = W + (j + c) * ld;
+    i64 k = 0;
+    for (; k + 16 <= K; k += 16) transpose(rows + k, ld, out + k * columns + c, columns);
+    for (; k < K; ++k)
+      for (int l = 0; l < 16; ++l) out[k * columns + c + l] = rows[l * ld + k];
+  }
   for (; c < filled; ++c)
     for (i64 k = 0; k < K; ++k) out[k * columns + c] = W[(j + c) * ld + k];
 }
