@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { render } from "preact";
 import type { Theme } from "./colours";
 import { COLOURS } from "./colours";
-import { type Sight, pageOf } from "./api";
+import { type Ablation, type Sight, pageOf } from "./api";
 import { paint } from "./paint";
 import { Picture } from "./picture";
 import { type Scene, framed } from "./scene";
@@ -35,6 +35,9 @@ export function svgText(scene: Scene, theme: Theme): string {
   render(<Picture scene={{ ...whole, items: [ground, ...whole.items] }} theme={theme} />, holder);
   const svg = holder.firstElementChild;
   svg?.removeAttribute("style");
+  const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
+  title.textContent = scene.title;
+  svg?.prepend(title);
   return svg === null ? "" : `${new XMLSerializer().serializeToString(svg)}\n`;
 }
 
@@ -73,7 +76,7 @@ interface Props {
   theme: Theme;
   name: string;
   say: Say;
-  trace?: Trace;
+  trace?: Trace & { ablation?: Ablation };
   /** only where a model is served: it makes a page with every picture of the sentence */
   sight?: Sight | null;
 }

@@ -91,6 +91,20 @@ export function shortened(text: string, most: number, size: number): string {
   return `${kept.join("")}…`;
 }
 
+/** The text in lines that fit: broken at spaces, and between characters that need none. */
+export function wrapped(text: string, most: number, size: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const part of text.match(/\s+|[^\s\u2e80-\uffef]+|[\u2e80-\uffef]/gu) ?? []) {
+    if (line !== "" && textWidth(line + part.trimEnd(), size) > most) {
+      lines.push(line.trimEnd());
+      line = "";
+    }
+    line += line === "" ? part.trimStart() : part;
+  }
+  return line === "" ? lines : [...lines, line.trimEnd()];
+}
+
 export function moved(item: Item, x: number, y: number): Item {
   if (item.kind === "path") {
     return { ...item, points: item.points.map(([a, b]) => [a + x, b + y] as const) };
@@ -124,12 +138,13 @@ export function beside(scenes: readonly Scene[], title: string, apart = 40): Sce
   return { width: Math.max(1, x - apart), height, title, items };
 }
 
-/** A scene below a line that says what it is. */
-export function titled(scene: Scene, lines: readonly string[], size = 15): Scene {
+/** A scene below lines that say what it is; the first of them stand out. */
+export function titled(scene: Scene, lines: readonly string[], size = 15, nBold = 1): Scene {
   const top = lines.length * size * 1.5 + 8;
   const words = lines.map((text, i): Text => {
     const y = (i + 0.5) * size * 1.5;
-    return { kind: "text", x: 0, y, text, size, colour: i ? "soft" : "ink", isBold: i === 0 };
+    const isBold = i < nBold;
+    return { kind: "text", x: 0, y, text, size, colour: isBold ? "ink" : "soft", isBold };
   });
   const widest = Math.max(0, ...lines.map((text) => textWidth(text, size)));
   return {

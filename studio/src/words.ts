@@ -1,5 +1,6 @@
 // Everything the page says, in both languages; {name} is filled in.
 import type { Language } from "./address";
+import { KINDS } from "./trace";
 
 export const WORDS = {
   look: ["Translate and look", "翻译与观察"],
@@ -179,6 +180,11 @@ export const WORDS = {
     "逐个词元：向左表示概率变小。",
   ],
   allOn: ["Switch all on", "全部打开"],
+  switchedOff: ["Switched off: {heads}", "关闭：{heads}"],
+  headsIn: ["{site}, layer {layer}, heads {heads}", "{site}，第 {layer} 层，第 {heads} 头"],
+  and: [", ", "、"],
+  semicolon: ["; ", "；"],
+  colon: [": ", "："],
   nothingOff: ["No head is off.", "没有关闭任何头。"],
   headOf: ["{site}, layer {layer}, head {head}", "{site}，第 {layer} 层，第 {head} 头"],
   positions: ["Positions", "位置编码"],
@@ -425,6 +431,26 @@ export function say(
 }
 
 export type Say = (word: Word, places?: Record<string, string | number>) => string;
+
+/** Heads by their names, as in cross.1.0: a text for each layer. */
+export function sayNames(say: Say, names: readonly string[]): string[] {
+  const layers = new Map<string, number[]>();
+  for (const name of names) {
+    const at = name.lastIndexOf(".");
+    const layer = name.slice(0, at);
+    layers.set(layer, [...(layers.get(layer) ?? []), Number(name.slice(at + 1))]);
+  }
+  return KINDS.flatMap((kind) => {
+    const found = [...layers].filter(([where]) => where.startsWith(kind)).sort();
+    return found.map(([where, heads]) => {
+      const places = { site: say(`${kind}Long`), layer: where.slice(kind.length + 1) };
+      const [first = 0] = heads.sort((a, b) => a - b);
+      return heads.length === 1
+        ? say("headOf", { ...places, head: first })
+        : say("headsIn", { ...places, heads: heads.join(say("and")) });
+    });
+  });
+}
 
 /** Which heads a picture shows: one of them, or null for all. */
 export function sayHeads(say: Say, head: number | null, nHeads: number, isLines = false): string {

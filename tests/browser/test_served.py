@@ -118,6 +118,10 @@ def test_heads_are_switched_off_together(served, visit) -> None:
     expect(page.locator(".change")).to_contain_text(f"{abs(told['change']):.3f}")
     expect(page.locator(".outputs")).to_contain_text(told["after"])
     assert "off=cross.2.0%2Ccross.2.2" in page.url
+    with page.expect_download() as download:
+        page.locator(".outcome .save").get_by_role("button", name="HTML").click()
+    title = "<title>Switched off: Attention to the source, layer 2, heads 0, 2 · Regard</title>"
+    assert title in Path(download.value.path()).read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,12 @@
 """Arithmetic, the switchboard and the blocks, with no model behind the page."""
 
+import json
 import re
+from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 import torch
 from playwright.sync_api import expect
 
@@ -10,6 +14,7 @@ from regard.attention import layer_normalise
 from regard.inspection.explanation.normalisation import LECTURE_TABLE
 
 CARDS = ".cards > .card"
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_the_lectures_example_comes_out(alone, visit) -> None:
@@ -77,6 +82,39 @@ def test_a_head_is_switched_off(alone, visit, recorded) -> None:
             assert f"{change:+.2f}".replace("-", "−") in numbers
     page.get_by_role("button", name="Switch all on").click()
     expect(page.locator(".changed")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "Switched off: Decoder self-attention, layer 1, head 1"),
+        ("zh", "关闭：解码器自注意力，第 1 层，第 1 头"),
+    ],
+)
+def test_what_is_saved_of_the_switchboard_says_which_heads_were_off(
+    alone, visit, recorded, language: str, said: str
+) -> None:
+    told = recorded("en-fr")
+    off = told["ablations"]["decoder.1.1"]
+    page = visit(f"{alone}#/switchboard?example=en-fr&off=decoder.1.1&lang={language}")
+    saved = {}
+    for kind in ("SVG", "PNG", "JSON", "HTML"):
+        with page.expect_download() as download:
+            page.locator(".outcome .save").get_by_role("button", name=kind).click()
+        saved[kind] = Path(download.value.path()).read_bytes()
+    picture = ElementTree.fromstring(saved["SVG"].decode())
+    assert picture.get("aria-label") == said
+    assert [one.text for one in picture.iter(f"{SVG}title")] == [said]
+    lines = [one.text for one in picture.iter(f"{SVG}text")]
+    assert lines[0] == said
+    assert off["after"] in " ".join(lines)
+    assert f"<title>{said} · Regard</title>" in saved["HTML"].decode()
+    assert saved["PNG"].startswith(b"\x89PNG")
+    width, height = (int.from_bytes(saved["PNG"][at : at + 4], "big") for at in (16, 20))
+    assert (width, height) == (2 * int(picture.get("width")), 2 * float(picture.get("height")))
+    json_told = json.loads(saved["JSON"])
+    assert json_told.pop("ablation") == off
+    assert json_told == told["trace"]
 
 
 def test_blocks_compute_what_regard_computes(alone, visit) -> None:

@@ -8,8 +8,10 @@ import { changesFigure } from "../figures/bars";
 import { signed } from "../figures/arithmetic";
 import { Picture } from "../picture";
 import { Save } from "../save";
+import { type Scene, titled, wrapped } from "../scene";
 import type { Stage } from "../stage";
 import { kindsOf, layersOf, siteOf } from "../trace";
+import { type Say, sayNames } from "../words";
 
 function useAblation({ address, shown }: Stage): Ablation | string | null {
   const [served, setServed] = useState<Ablation | string | null>(null);
@@ -135,6 +137,30 @@ function Notice({
   );
 }
 
+/** The picture as it is saved: which heads were off, and what came of it. */
+function saved(bars: Scene, source: string, found: Ablation, say: Say): Scene {
+  const heads = sayNames(say, found.heads);
+  const off = say("switchedOff", { heads: heads.join(say("semicolon")) });
+  const colon = say("colon");
+  const told = [
+    say("source") + colon + source,
+    say("before") + colon + found.before,
+    say("after", { n: found.heads.length }) + colon + found.after,
+    changeSaid(found, say),
+    say("changesLead"),
+  ];
+  const width = Math.max(bars.width, WIDE);
+  const lines = (text: string): string[] => wrapped(text, width, SIZE);
+  const title = [say("switchedOff", { heads: heads[0] ?? "" }), ...heads.slice(1)].flatMap(lines);
+  const whole = titled(bars, [...title, ...told.flatMap(lines)], SIZE, title.length);
+  return { ...whole, title: off };
+}
+
+const [WIDE, SIZE] = [560, 15];
+
+const changeSaid = (found: Ablation, say: Say): string =>
+  say("change", { value: `${found.change > 0 ? "+" : ""}${signed(found.change, 3)}` });
+
 function Outcome({
   address,
   say,
@@ -173,24 +199,26 @@ function Outcome({
               <>
                 <p class={found.has_changed ? "changed" : ""}>{found.after}</p>
                 <p class="soft">{say(found.has_changed ? "changed" : "same")}</p>
-                <p class="change">
-                  {say("change", {
-                    value: `${found.change > 0 ? "+" : ""}${signed(found.change, 3)}`,
-                  })}
-                </p>
+                <p class="change">{changeSaid(found, say)}</p>
               </>
             )}
           </>
         )}
         {address.off.length === 0 && <p class="soft">{say("nothingOff")}</p>}
       </div>
-      {scene && (
+      {scene && isFound && (
         <>
           <p class="soft">{say("changesLead")}</p>
           <Scrolling>
             <Picture scene={scene} theme={theme} />
           </Scrolling>
-          <Save scene={scene} theme={theme} name="switchboard" say={say} trace={shown.trace} />
+          <Save
+            scene={saved(scene, shown.trace.source.text, found, say)}
+            theme={theme}
+            name="switchboard"
+            say={say}
+            trace={{ ...shown.trace, ablation: found }}
+          />
         </>
       )}
     </Card>

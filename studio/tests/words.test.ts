@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { textWidth, wrapped } from "../src/scene";
+import { type Say, say, sayNames } from "../src/words";
+
+test("heads that are off are told layer by layer", () => {
+  const english: Say = (word, places) => say("en", word, places);
+  const chinese: Say = (word, places) => say("zh", word, places);
+  const names = ["cross.1.10", "cross.1.2", "encoder.0.3"];
+  assert.deepEqual(sayNames(english, names), [
+    "Encoder self-attention, layer 0, head 3",
+    "Attention to the source, layer 1, heads 2, 10",
+  ]);
+  assert.deepEqual(sayNames(chinese, names), [
+    "编码器自注意力，第 0 层，第 3 头",
+    "对原文的注意力，第 1 层，第 2、10 头",
+  ]);
+});
+
+test("a long text is broken into lines that fit, and loses nothing", () => {
+  for (const text of ["The animal didn't cross the street", "这只动物没有过马路，因为它太累了。"]) {
+    const lines = wrapped(text, 120, 15);
+    assert.ok(lines.length > 1);
+    for (const line of lines) assert.ok(textWidth(line, 15) <= 120);
+    assert.equal(lines.join(text.includes(" ") ? " " : ""), text);
+  }
+  assert.deepEqual(wrapped("incomprehensibilities", 20, 15), ["incomprehensibilities"]);
+  assert.deepEqual(wrapped("", 20, 15), []);
+});
