@@ -37,8 +37,10 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         ) from error
 
 
-def put_into(model: nn.Module, weights: Weights, where: str | Path = "the weights") -> None:
-    """Copy weights into a model in place; every name and shape must fit."""
+def put_into(
+    model: nn.Module, weights: Weights, where: str | Path = "the weights", asking: str = "recipe"
+) -> None:
+    """Copy weights into a model in place; every name and shape must fit what asks for them."""
     own = model.state_dict()
     wanted = unique(own)
     # A tied tensor may come under any of its names, or under all of them.
@@ -50,14 +52,15 @@ def put_into(model: nn.Module, weights: Weights, where: str | Path = "the weight
         more = len(missing) + len(unexpected) - 1
         also = f" (and {more} more)" if more else ""
         raise ModelFolderError(
-            f"{where} does not fit the recipe: it {what}{also}; recipe and weights are of "
-            "different models"
+            f"{where} does not fit the {asking}: it {what}{also}; {asking} and weights are of "
+            "different models, take both from one"
         )
     for name, tensor in weights.items():
         if tensor.shape != own[name].shape:
             raise ModelFolderError(
-                f"{where} does not fit the recipe: {name} has shape {_shape(tensor)}, and the "
-                f"recipe and tokenizer ask for {_shape(own[name])}"
+                f"{where} does not fit the {asking}: {name} has shape {_shape(tensor)}, and the "
+                f"{asking} and tokenizer ask for {_shape(own[name])}; they are of different "
+                "models, take all from one"
             )
     with torch.no_grad():
         for name, tensor in weights.items():

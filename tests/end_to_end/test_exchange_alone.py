@@ -204,6 +204,18 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
         changed("config.json", num_attention_heads="x", n_head="x"),
         "asks for what cannot be built: n_heads = 'x': Input should be a valid integer",
     ),
+    "width": (
+        changed("config.json", intermediate_size=36, n_inner=36),
+        "given does not fit the config.json: ",
+    ),
+    "places": (
+        changed("config.json", max_position_embeddings=9, n_positions=9),
+        "rows for it: they are of different models, take all from one",
+    ),
+    "words": (
+        changed("config.json", vocab_size=9),
+        "config.json says vocab_size = 9, and the weights have ",
+    ),
     "rows": (weights(lambda table: table[:-3].clone()), "tokens an id and the weights have"),
     "whole-numbers": (weights(lambda table: table.to(torch.int8)), "such a quantised model"),
     "no-numbers": (weights(lambda table: table * torch.nan), "that are infinite or none"),

@@ -8,7 +8,13 @@ import torch
 
 from regard.checkpoint.foreign import bert_names as names
 from regard.checkpoint.foreign.bert_names import both, stack
-from regard.checkpoint.foreign.given import Given, activation_of, refuse_unless, stated_in
+from regard.checkpoint.foreign.given import (
+    Given,
+    activation_of,
+    refuse_unless,
+    require_stated,
+    stated_in,
+)
 from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
 from regard.checkpoint.foreign.imported import Imported, text_section
 from regard.checkpoint.foreign.pooling import read_pooling
@@ -27,6 +33,8 @@ def read(folder: HuggingFaceFolder) -> Imported:
     given = Given(folder, _name)
     words = given.take(names.WORDS[1])
     tokenizer = read_tokenizer(folder, len(words), has_mask=True)
+    require_stated(folder, len(words), "vocab_size")
+    require_stated(folder, len(given.take(names.PLACES[1])), "max_position_embeddings")
     has_head = any(name.startswith("cls.predictions.") for name in given)
     has_pooler = any(name.startswith("pooler.") for name in given)
     model = _section(folder, given, has_head=has_head, has_pooler=has_pooler)

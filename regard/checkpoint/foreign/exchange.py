@@ -15,7 +15,7 @@ from regard.checkpoint.foreign import (
     marian_reading,
     marian_writing,
 )
-from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
+from regard.checkpoint.foreign.huggingface import CONFIG, HuggingFaceFolder
 from regard.checkpoint.foreign.imported import Imported
 from regard.checkpoint.replacing import replacing_folder
 from regard.checkpoint.weights import put_into
@@ -62,7 +62,7 @@ def import_model(
     tokenizers = found.source_tokenizer, found.target_tokenizer
     with torch.random.fork_rng(devices=[]):
         model = build(found.recipe.model, *map(len, tokenizers))
-    put_into(model, found.weights, folder.path)
+    put_into(model, found.weights, folder.path, CONFIG)
     if found.left_out:
         names = ", ".join(found.left_out)
         tell(f"{folder.path} has heads for tasks that are not ours, which are left out: {names}")

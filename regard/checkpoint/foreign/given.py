@@ -111,3 +111,13 @@ def refuse_unless(folder: HuggingFaceFolder, ours: str, **allowed: object) -> No
                 f"{folder.path / CONFIG} says {key} = {said!r}, and Regard's {ours} knows "
                 f"{value!r} alone: such a model cannot be read"
             )
+
+
+def require_stated(folder: HuggingFaceFolder, n_rows: int, key: str) -> None:
+    """Refuse a table of another length than config.json states."""
+    stated = folder.config.get(key, n_rows)
+    if stated != n_rows:
+        raise ModelFolderError(
+            f"{folder.path / CONFIG} says {key} = {stated!r}, and the weights have {n_rows:,} "
+            "rows for it: they are of different models, take all from one"
+        )

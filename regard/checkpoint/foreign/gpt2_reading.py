@@ -9,7 +9,13 @@ import torch
 
 from regard.checkpoint.foreign import gpt2_names as names
 from regard.checkpoint.foreign.bert_names import ACTIVATIONS, both
-from regard.checkpoint.foreign.given import Given, activation_of, refuse_unless, stated_in
+from regard.checkpoint.foreign.given import (
+    Given,
+    activation_of,
+    refuse_unless,
+    require_stated,
+    stated_in,
+)
 from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
 from regard.checkpoint.foreign.imported import Imported, text_section
 from regard.checkpoint.foreign.text_reading import read_tokenizer
@@ -26,6 +32,8 @@ def read(folder: HuggingFaceFolder) -> Imported:
     given = Given(folder, lambda name: name.removeprefix("transformer."))
     words = given.take(names.WORDS[1])
     tokenizer = read_tokenizer(folder, len(words), has_mask=False)
+    require_stated(folder, len(words), "vocab_size")
+    require_stated(folder, len(given.take(names.PLACES[1])), "n_positions")
     model = _section(folder, given, tokenizer)
     pairs = [pair for norm in names.norms(model.n_layers) for pair in both(*norm)]
     weights: dict[str, Tensor] = {ours: given.take(theirs) for ours, theirs in pairs}

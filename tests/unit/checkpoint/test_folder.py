@@ -244,17 +244,17 @@ def test_weights_of_another_model(folder: Path) -> None:
     save_file(lacking, file)
     assert refusal(folder) == (
         f"{file} does not fit the recipe: it lacks decoder.norm.weight (and 1 more); recipe and "
-        "weights are of different models"
+        "weights are of different models, take both from one"
     )
     save_file({**whole, "extra": torch.zeros(2)}, file)
     assert refusal(folder) == (
         f"{file} does not fit the recipe: it has extra, which the model has not; recipe and "
-        "weights are of different models"
+        "weights are of different models, take both from one"
     )
     save_file({**whole, "decoder.norm.bias": torch.zeros(5, 2)}, file)
     assert refusal(folder) == (
         f"{file} does not fit the recipe: decoder.norm.bias has shape 5 × 2, and the recipe and "
-        "tokenizer ask for 6"
+        "tokenizer ask for 6; they are of different models, take all from one"
     )
 
 
