@@ -144,6 +144,11 @@ def _check_folder(folder: Path, needs: tuple[str, ...]) -> int:
 
 
 def _incomplete(folder: Path, missing: list[str]) -> str:
+    if FORMAT_FILE in missing and (folder / "config.json").is_file():
+        return (
+            f"{folder} is a Hugging Face folder and not a model folder: make one of it with "
+            f"`regard import {folder} --out MODEL`, and give that"
+        )
     pickles = sorted(one.name for one in folder.iterdir() if one.suffix in _PICKLES)
     if pickles and WEIGHTS in missing:
         return f"{folder} is not a model folder: it holds {pickles[0]}, {_NO_PICKLES}"

@@ -262,6 +262,15 @@ def test_what_cannot_be_written_is_one_sentence_and_exit_2(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_model_folder_needs_no_import(capsys: Captured, ours: Path, tmp_path: Path) -> None:
+    code, out, err = called(capsys, "import", ours / "bert", "--out", tmp_path / "new")
+    assert (code, out) == (2, "")
+    assert err == (
+        f"regard: {ours / 'bert'} is a model folder of Regard already: give it to other commands "
+        "as it is\n"
+    )
+
+
 def test_nothing_there(capsys: Captured, tmp_path: Path) -> None:
     code, out, err = called(capsys, "import", tmp_path / "no", "--out", tmp_path / "new")
     assert (code, out) == (2, "")

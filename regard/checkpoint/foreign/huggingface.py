@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from regard.checkpoint.folder import FORMAT_FILE
 from regard.checkpoint.weights import Weights, read_weights, write_weights
 from regard.errors import ModelFolderError
 from regard.shapes import Tensor
@@ -37,6 +38,11 @@ class HuggingFaceFolder:
         if not (path / CONFIG).is_file():
             path = _of_sentences(path)
         if not (path / CONFIG).is_file():
+            if (path / FORMAT_FILE).is_file():
+                raise ModelFolderError(
+                    f"{path} is a model folder of Regard already: give it to other commands as it "
+                    "is"
+                )
             raise ModelFolderError(
                 f"{path} has no {CONFIG}: give a Hugging Face folder, with {CONFIG}, {WEIGHTS} and "
                 "the files of its tokenizer"

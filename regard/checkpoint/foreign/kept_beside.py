@@ -1,6 +1,6 @@
 """A model as another engine reads it, made once and kept in the model's own folder.
 
-MODEL/engines/ctranslate2-int8/   its files, and SOURCE: what it was made of
+MODEL/engines/ctranslate2-int8/   its files, and SOURCE: what it was made of, and their digests
 """
 
 import hashlib
@@ -19,12 +19,12 @@ from regard.errors import ModelFolderError, UsageError
 
 COMPUTE = ("float32", "int8")
 PLACE, SOURCE = "engines", "SOURCE"
-_VERSION = 1  # raised when the same model is written differently
+_VERSION = 2  # raised when the same model is written differently
 
 
 @contextmanager
 def kept_beside(loaded: LoadedModel, compute: str) -> Iterator[Path]:
-    """The folder that CTranslate2 opens; made if there is none, or if the model has changed.
+    """The folder that CTranslate2 opens; made if there is none, it is damaged or the model is new.
 
     Where the model's folder may not be written to, a temporary one serves while it is needed.
     """
@@ -58,22 +58,33 @@ def kept_beside(loaded: LoadedModel, compute: str) -> Iterator[Path]:
 
 def _fill(loaded: LoadedModel, folder: Path, compute: str, source: str) -> None:
     ctranslate2_model.write(loaded, folder, compute)
-    (folder / SOURCE).write_text(source, encoding="utf-8")
+    (folder / SOURCE).write_text(source + _digests(folder), encoding="utf-8")
 
 
 def _is_of(path: Path, source: str) -> bool:
+    """Whether the files are those that were made of that source, byte by byte."""
     try:
-        return (path / SOURCE).read_text(encoding="utf-8") == source
+        return (path / SOURCE).read_text(encoding="utf-8") == source + _digests(path)
     except (OSError, UnicodeDecodeError):
         return False
+
+
+def _digests(folder: Path) -> str:
+    """A line for each file: what is kept may be cut short or changed, and nobody would see it."""
+    files = sorted(one for one in folder.iterdir() if one.name != SOURCE)
+    return "".join(f"{_digest(one).hex()}  {one.name}\n" for one in files)
+
+
+def _digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
 
 
 def _fingerprint(loaded: LoadedModel) -> str:
     """Changes when the weights, the recipe or a tokenizer change."""
     digest = hashlib.sha256()
     for name in (WEIGHTS, RECIPE):
-        with (loaded.path / name).open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
+        digest.update(_digest(loaded.path / name))
     for tokenizer in (loaded.source_tokenizer, loaded.target_tokenizer):
         digest.update(tokenizer.fingerprint.encode())
     return digest.hexdigest()

@@ -8,7 +8,7 @@ import torch
 
 from regard.attention import sinusoids
 from regard.checkpoint.foreign import layers as parts
-from regard.checkpoint.foreign.given import Given, activation_of, stated_in
+from regard.checkpoint.foreign.given import Given, activation_of, require_stated, stated_in
 from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
 from regard.checkpoint.foreign.imported import Imported
 from regard.checkpoint.foreign.layers import alternating, layers, sines_first, turned
@@ -34,6 +34,7 @@ def read(folder: HuggingFaceFolder) -> Imported:
     words = [given.take(*_names(name, is_shared)) for name in parts.WORDS]
     output = words[1] if is_tied else given.take(parts.OUTPUT)
     sides = read_sides(folder, len(words[0]), len(words[1]))
+    require_stated(folder, len(words[0]), "vocab_size")
     if is_shared and sides[0].rows != sides[1].rows:
         raise ModelFolderError(
             f"{folder.path} shares one table between source and target, which have different "

@@ -236,6 +236,15 @@ def test_a_damaged_recipe(folder: Path) -> None:
     assert refusal(folder).startswith(f"{folder / 'recipe.toml'}, line 1 is not TOML: ")
 
 
+def test_a_hugging_face_folder_is_told_how_it_becomes_one(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"")
+    assert refusal(tmp_path) == (
+        f"{tmp_path} is a Hugging Face folder and not a model folder: make one of it with `regard "
+        f"import {tmp_path} --out MODEL`, and give that"
+    )
+
+
 def test_weights_of_another_model(folder: Path) -> None:
     file = folder / "weights.safetensors"
     whole = load_file(file)

@@ -174,3 +174,21 @@ def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
         pass
     with pytest.raises(UsageError, match="of kind luong, which ctranslate2 has no place for"):
         export_model(other, "ctranslate2", tmp_path / "new")
+
+
+@pytest.mark.parametrize("name", ["model.bin", "config.json", "SOURCE", "shared_vocabulary.json"])
+@pytest.mark.parametrize("damage", ["cut", "gone", "changed"])
+def test_a_kept_folder_that_is_damaged_is_made_again(
+    tmp_path: Path, name: str, damage: str
+) -> None:
+    loaded = small(tmp_path / "model", norm="pre")
+    with kept_beside(loaded, "int8") as path:
+        file = path / name
+    whole = file.read_bytes()
+    if damage == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(whole[:-9] + b"x" * 9 * (damage == "changed"))
+    with kept_beside(loaded, "int8") as path:
+        assert file.read_bytes() == whole
+    CTranslate2Translator.open_engine(loaded.path, compute="int8")

@@ -84,6 +84,11 @@ DAMAGES: list[tuple[Callable[[Path], object], str]] = [
         lambda f: change(f / "config.json", decoder_attention_heads=3),
         "encoder_attention_heads = 2 and decoder_attention_heads = 3, and Regard's",
     ),
+    (lambda f: change(f / "config.json", vocab_size=9), "vocab_size = 9, and the weights have"),
+    (
+        lambda f: change(f / "config.json", encoder_ffn_dim=9, decoder_ffn_dim=9),
+        "not fit the config",
+    ),
     (lambda f: change(f / "config.json", d_model=None), "does not say 'd_model'"),
     (
         lambda f: change(f / "config.json", encoder_attention_heads=5, decoder_attention_heads=5),
