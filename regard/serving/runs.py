@@ -34,6 +34,12 @@ class Standing:
     moments: tuple[int | None, ...]  # updates whose weights are there; None: those in use
 
     @property
+    def n_read(self) -> float:
+        """Tokens that are read for each one that is counted: a BERT counts those it has to find."""
+        training = self.recipe.training if self.recipe else None
+        return 1 / training.mask_share if training and training.task == "masked" else 1.0
+
+    @property
     def updates(self) -> int | None:
         """How many there will be, where that is decided."""
         planned = self.recipe.training.updates if self.recipe else None

@@ -55,7 +55,11 @@ class FillQuestion(Question):
 class FoundAnswer(BaseModel):
     """A word that fits, how probable it is, and the text with it in its place."""
 
-    word: str
+    word: str = Field(description="As plain text.")
+    token: str = Field(
+        description="As the vocabulary has it, so that no two are alike: `▁cat` has a space before "
+        "it, `cat` (`##cat` in word pieces) goes on from what stands there, `<0xE4>` is a byte."
+    )
     probability: float
     text: str
 

@@ -50,7 +50,10 @@ class StepsAnswer(BaseModel):
     loss: Column
     learning_rate: Column
     gradient_norm: Column
-    tokens_per_second: Column
+    tokens_per_second: Column = Field(
+        description="Target tokens; of a BERT all that it reads, of which it counts the share that "
+        "is masked; of a model that tells labels its labels."
+    )
 
 
 class ValidationAnswer(BaseModel):
@@ -113,11 +116,12 @@ def run_routes(service: Service) -> APIRouter:
         """Loss, learning rate and speed of a run, and its validations; ask again while it goes."""
         standing = runs.standing(run, runs.of(run))
         steps, validations, is_whole = standing.history.since(since)
+        per_second = [one and one * standing.n_read for one in steps["tokens_per_second"]]
         return CurvesAnswer(
             run=described(standing),
             cursor=standing.history.cursor,
             is_whole=is_whole,
-            steps=StepsAnswer(**steps),
+            steps=StepsAnswer(**steps | {"tokens_per_second": per_second}),
             validations=[ValidationAnswer(**one) for one in validations],
         )
 

@@ -117,7 +117,9 @@ def test_gaps_are_filled_as_the_library_does(
     said = client.post("/fill", json={"text": text, "k": 3}).json()
     assert said["model"] == "gaps"
     for gap, expected in zip(said["gaps"], Finder.open(folders["gaps"]).fill(text, 3), strict=True):
+        assert [[*one] for one in gap] == [[*vars(one)] for one in expected]  # as --json has them
         assert [one["word"] for one in gap] == [one.word for one in expected]
+        assert [one["token"] for one in gap] == [one.token for one in expected]
         assert [one["text"] for one in gap] == [one.text for one in expected]
         shares = [one["probability"] for one in gap]
         np.testing.assert_allclose(shares, [one.probability for one in expected], atol=1e-6)

@@ -12,6 +12,7 @@ import torch
 
 from regard.checkpoint import begin, keep_moment, load_without_weights
 from regard.errors import ServiceError
+from regard.recipes import read_recipe, write_recipe
 from regard.serving import open_models
 from regard.serving.history import History, thinned
 from regard.serving.runs import Runs, is_run
@@ -63,6 +64,15 @@ def curves(live: Live, since: str = "", run: str = "run") -> dict[str, Any]:
     answer = httpx.get(f"{live.url}/api/v1/runs/curves", params=asked)
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
+
+
+def test_a_bert_has_read_all_tokens_and_counts_those_it_had_to_find(run: Path) -> None:
+    recipe = read_recipe("bert-tiny", ["training.mask_share=0.3"])
+    (run / "recipe.toml").write_text(write_recipe(recipe), encoding="utf-8")
+    with living(open_models([str(run)], roots=[run.parents[1]])) as live:
+        told = curves(live)
+    assert told["run"]["kind"] == "bert"
+    assert told["steps"]["tokens_per_second"] == pytest.approx([2000.0, 2000.0])
 
 
 def test_curves_grow_with_the_file(live: Live, run: Path) -> None:
