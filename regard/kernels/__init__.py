@@ -12,7 +12,7 @@ from regard.kernels.cross_entropy import linear_cross_entropy
 from regard.kernels.dropout import Dropout, dropout
 from regard.kernels.embedding import embed
 from regard.kernels.feedforward import bias_gelu_dropout, bias_relu_dropout
-from regard.kernels.layer import LayerOptions, encoder_layers
+from regard.kernels.layer import EndNorm, LayerOptions, encoder_layers
 from regard.kernels.linear import laid_out, linear
 from regard.kernels.memory import keep_heap
 from regard.kernels.native import is_native, without_native
@@ -22,6 +22,7 @@ from regard.kernels.recall import recall
 __all__ = [
     "Adam",
     "Dropout",
+    "EndNorm",
     "LayerOptions",
     "Spans",
     "adam_step",

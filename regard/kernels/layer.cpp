@@ -184,9 +184,9 @@ void fetch_row(i64 d, const float* x) {
   for (i64 j = 0; j < d; j += 16) __builtin_prefetch(x + j);
 }
 
-// dW [M, N] += gᵀ x over some rows
-void add_product(i64 rows, i64 M, i64 N, const float* g, i64 ldg, const float* x, i64 ldx, float* dW) {
-  product(M, N, rows, {g, ldg, true}, x, ldx, {dW, N}, dW, N);
+// dW [M, N] += gᵀ x over some rows; where nothing is there yet, it begins with them
+void add_product(i64 rows, i64 M, i64 N, const float* g, i64 ldg, const float* x, i64 ldx, float* dW, bool is_first) {
+  product(M, N, rows, {g, ldg, true}, x, ldx, is_first ? First{} : First{dW, N}, dW, N);
 }
 
 i64 n_weights(const Shape& s) { return 4 * s.width * s.width + 2 * s.width * s.inner; }
@@ -288,6 +288,17 @@ Gradients laid_in(const Shape& s, float* at) {  // the gradients of all paramete
   return g;
 }
 
+// A thread's own gradients: products write the matrices, and what is summed row by row begins with zeros.
+Gradients begun(const Shape& s, const Share& share, float* at) {
+  const Gradients g = laid_in(s, at);
+  if (share.row == share.end) std::fill(at, at + n_parameters(s), 0.0f);
+  for (float* one : {g.gamma1, g.beta1, g.gamma2, g.beta2, g.query_bias, g.key_bias, g.value_bias, g.out_bias,
+                     g.narrow_bias})
+    std::fill(one, one + s.width, 0.0f);
+  std::fill(g.widen_bias, g.widen_bias + s.inner, 0.0f);
+  return g;
+}
+
 void add_to(const Shape& s, const Gradients& from, const Gradients& to) {  // shared out among the threads
   const i64 D = s.width, F = s.inner;
   const i64 size[] = {D, D, D * D, D, D * D, D, D * D, D, D * D, D, D, D, D * F, F, D * F, D};
@@ -318,11 +329,8 @@ void backward(const Shape& s, const Weights& w, const float* x, float* kept, con
     const int id = omp_get_thread_num();
     const Share share(s);
     Gradients d = gradients;
-    if (id) {
-      float* own = others.data + (id - 1) * n_parameters(s);
-      std::fill(own, own + n_parameters(s), 0.0f);
-      d = laid_in(s, own);
-    }
+    if (id) d = begun(s, share, others.data + (id - 1) * n_parameters(s));
+    auto is_first = [&](i64 i) { return id && i == share.row; };
     pack(D, D, w.query, qkv, 0, 3 * D);
     pack(D, D, w.key, qkv, D, 3 * D);
     pack(D, D, w.value, qkv, 2 * D, 3 * D);
@@ -347,14 +355,14 @@ void backward(const Shape& s, const Weights& w, const float* x, float* kept, con
         fetch_row(F, h + r * ldf);
       }
       product_packed(m, F, D, {c, ld}, narrow, {}, gh, ldf);
-      add_product(m, D, F, c, ld, h, ldf, d.narrow);
+      add_product(m, D, F, c, ld, h, ldf, d.narrow, is_first(i));
       for (i64 r = 0; r < m; ++r)
         activation_row_back(F, slope ? slope + r * ldf : nullptr, h + r * ldf, inner.scale, gh + r * ldf, d.widen_bias);
       const float *gamma = s.is_pre_norm ? w.gamma2 : w.gamma1, *beta = s.is_pre_norm ? w.beta2 : w.beta1;
       const float *mean = s.is_pre_norm ? k.mean2 : k.mean1, *rstd = s.is_pre_norm ? k.rstd2 : k.rstd1;
       for (i64 r = 0; r < m; ++r)
         norm_row(D, k.first + (i + r) * ld, gamma, beta, mean[i + r], rstd[i + r], n + r * ld);
-      add_product(m, F, D, gh, ldf, n, ld, d.widen);
+      add_product(m, F, D, gh, ldf, n, ld, d.widen, is_first(i));
       product_packed(m, D, F, {gh, ldf}, widen, s.is_pre_norm ? First{} : First{gs, ld}, c, ld);
       for (i64 r = 0; r < m; ++r) {
         norm_row_back(D, c + r * ld, k.first + (i + r) * ld, gamma, mean[i + r], rstd[i + r],
@@ -364,7 +372,7 @@ void backward(const Shape& s, const Weights& w, const float* x, float* kept, con
         fetch_row(D, k.context + (i + r) * ld);
       }
       product_packed(m, D, D, {c, ld}, out, {}, g_context + i * ld, ld);
-      add_product(m, D, D, c, ld, k.context + i * ld, ld, d.out);
+      add_product(m, D, D, c, ld, k.context + i * ld, ld, d.out, is_first(i));
     });
     for_heads(s, share, k.qkv, attention, [&](const Head& h, const Drop& drop, i64 row, i64 column, i64 at) {
       float* g = g_qkv + row * ldq + column;
@@ -379,9 +387,9 @@ void backward(const Shape& s, const Weights& w, const float* x, float* kept, con
           norm_row(D, x + (i + r) * D, w.gamma1, w.beta1, k.mean1[i + r], k.rstd1[i + r], n + r * ld);
         given = n, ldx = ld;
       }
-      add_product(m, D, D, g, ldq, given, ldx, d.query);
-      add_product(m, D, D, g + D, ldq, given, ldx, d.key);
-      add_product(m, D, D, g + 2 * D, ldq, given, ldx, d.value);
+      add_product(m, D, D, g, ldq, given, ldx, d.query, is_first(i));
+      add_product(m, D, D, g + D, ldq, given, ldx, d.key, is_first(i));
+      add_product(m, D, D, g + 2 * D, ldq, given, ldx, d.value, is_first(i));
       for (i64 r = 0; r < m; ++r) {
         const float* gr = g + r * ldq;
 #pragma omp simd
@@ -409,21 +417,44 @@ void backward(const Shape& s, const Weights& w, const float* x, float* kept, con
 
 extern "C" {
 
+// Of kernels.cpp.
+void k_add_norm(i64 n, i64 d, const float* x, const float* y, const float* gamma, const float* beta, double eps,
+                u64 seed, u64 stream, double p, float* res, float* out, float* mean, float* rstd);
+void k_add_norm_back(i64 n, i64 d, const float* g_out, const float* g_res, const float* res, const float* gamma,
+                     const float* mean, const float* rstd, u64 seed, u64 stream, double p, float* dx, float* dy,
+                     float* dgamma, float* dbeta, float* dbias);
+
+struct Norm {  // what may end a stack; gamma is null where nothing does. As layer.py lists them
+  const float *gamma, *beta;
+  double epsilon;
+  float *out, *mean, *rstd;
+};
+
 // y [layers, rows, width] = what each layer makes of the one before it, the first of x. What a layer keeps for the way
 // back begins `of_kept` after the one before, its probabilities `of_probs`.
 void k_layers(i64 layers, const Shape* shapes, const Weights* weights, i64 of_kept, i64 of_probs, const float* x,
-              float* kept, float* probs, float* y) {
+              float* kept, float* probs, float* y, const Norm* norm) {
   const i64 size = shapes->rows * shapes->width;
   for (i64 i = 0; i < layers; ++i)
     forward(shapes[i], weights[i], i ? y + (i - 1) * size : x, kept + i * of_kept, probs + i * of_probs, y + i * size);
+  if (norm->gamma)
+    k_add_norm(shapes->rows, shapes->width, y + (layers - 1) * size, nullptr, norm->gamma, norm->beta, norm->epsilon, 0, 0,
+               0.0, nullptr, norm->out, norm->mean, norm->rstd);
 }
 
-// From gy, the gradient of the last layer's y: gx, that of x, and those of all parameters.
+// From gy, the gradient of what came out: gx, that of x, and those of all parameters, the norm's two after the layers'.
 void k_layers_back(i64 layers, const Shape* shapes, const Weights* weights, i64 of_kept, i64 of_probs, const float* x,
-                   float* kept, const float* probs, const float* y, const float* gy, float* gx,
+                   float* kept, const float* probs, const float* y, const Norm* norm, const float* gy, float* gx,
                    const Gradients* gradients) {
-  const i64 size = shapes->rows * shapes->width;
-  Floats room(2 * size);
+  const i64 width = shapes->width, size = shapes->rows * width;
+  Floats room(2 * size), sums(2 * width);
+  if (norm->gamma) {
+    float *const *of_norm = &gradients[layers].gamma1, *g = room.data + layers % 2 * size;
+    k_add_norm_back(shapes->rows, width, gy, nullptr, y + (layers - 1) * size, norm->gamma, norm->mean, norm->rstd, 0, 0,
+                    0.0, g, nullptr, sums.data, sums.data + width, nullptr);
+    for (i64 j = 0; j < width; ++j) of_norm[0][j] += sums.data[j], of_norm[1][j] += sums.data[width + j];
+    gy = g;
+  }
   for (i64 i = layers - 1; i >= 0; --i) {
     float* g = i ? room.data + i % 2 * size : gx;
     backward(shapes[i], weights[i], i ? y + (i - 1) * size : x, kept + i * of_kept, probs + i * of_probs, gy, g,

@@ -4,7 +4,7 @@ import ctypes
 from collections.abc import Sequence
 from ctypes import c_int64
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import autograd
@@ -44,28 +44,41 @@ class LayerOptions:
         )
 
 
+class EndNorm(NamedTuple):
+    """A layer norm after the last layer."""
+
+    weight: Float[Tensor, "D"]
+    bias: Float[Tensor, "D"]
+    epsilon: float
+
+
 def encoder_layers(
     value: Float[Tensor, "N D"],
     spans: Spans,
     options: Sequence[LayerOptions],
     parameters: Sequence[Sequence[Float[Tensor, "..."]]],
+    norm: EndNorm | None = None,
 ) -> Float[Tensor, "N D"]:
     """One layer after the other: self-attention, then feed-forward, each with add & norm, packed.
 
     A layer's parameters are, weight and bias of each: first norm, query, key, value, output of
-    attention, second norm, widening, narrowing; all layers have the same sizes. Only where
-    ``options.serves`` them: elsewhere a layer is composed of the other operations, which draw the
-    same noise.
+    attention, second norm, widening, narrowing; all layers have the same sizes. A norm may end
+    them. Only where ``options.serves`` them: elsewhere a layer is composed of the other operations,
+    which draw the same noise.
     """
     keys = [
         [draw_key() if p else 0 for p in (o.p_attention, o.p_first, o.p_inner, o.p_second)]
         for o in options
     ]
     flat = [one for of_layer in parameters for one in of_layer]
+    if norm is not None:
+        flat += (norm.weight, norm.bias)
     is_kept = torch.is_grad_enabled()
     # Where gradients are added as they come, torch need not follow every parameter by itself.
     followed = [] if value.requires_grad and all(map(gathers, flat)) else flat
-    result: Tensor = run(_EncoderLayers, value, spans, options, keys, is_kept, flat, *followed)
+    result: Tensor = run(
+        _EncoderLayers, value, spans, options, keys, norm, is_kept, flat, *followed
+    )
     return result
 
 
@@ -83,6 +96,16 @@ class _Shape(ctypes.Structure):
     )
 
 
+class _Norm(ctypes.Structure):
+    """What ``struct Norm`` of layer.cpp holds."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("gamma", "beta")),
+        ("epsilon", ctypes.c_double),
+        *((name, ctypes.c_void_p) for name in ("out", "mean", "rstd")),
+    )
+
+
 class _EncoderLayers(autograd.Function):
     @staticmethod
     def forward(
@@ -91,6 +114,7 @@ class _EncoderLayers(autograd.Function):
         spans: Spans,
         options: Sequence[LayerOptions],
         keys: list[list[int]],
+        norm: EndNorm | None,
         is_kept: bool,
         parameters: list[Tensor],
         *followed: Tensor,
@@ -120,14 +144,22 @@ class _EncoderLayers(autograd.Function):
         probabilities = value.new_empty(n_kept, n_probabilities)
         results = value.new_empty(n_layers, n_rows, width)
         strides = (c_int64(kept.shape[1] * is_kept), c_int64(n_probabilities * is_kept))
+        result, end, measured = results[-1], _Norm(), None
+        if norm is not None:
+            result, measured = torch.empty_like(value), value.new_empty(2, n_rows)
+            pointed_at = (norm.weight, norm.bias, result, measured, measured[1])
+            weight, bias, *others = (one.data_ptr() for one in pointed_at)
+            end = _Norm(weight, bias, norm.epsilon, *others)
         lib.k_layers(
             *(c_int64(n_layers), shapes, addresses(parameters), *strides),
             *(pointer(one) for one in (value, kept, probabilities, results)),
+            ctypes.byref(end),
         )
         ctx.save_for_backward(value, kept, probabilities, results, *followed)
         ctx.parameters = None if followed else parameters
-        ctx.lib, ctx.shapes, ctx.strides, ctx.pointed_at = lib, shapes, strides, (spans, rooms)
-        return results[-1]
+        ctx.lib, ctx.shapes, ctx.strides, ctx.end = lib, shapes, strides, end
+        ctx.pointed_at = (spans, rooms, measured)
+        return result
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -142,7 +174,9 @@ class _EncoderLayers(autograd.Function):
         grad_value = torch.empty_like(value)
         ctx.lib.k_layers_back(
             *(c_int64(len(ctx.shapes)), ctx.shapes, addresses(parameters), *ctx.strides),
-            *(pointer(one) for one in (value, kept, probabilities, results, grad, grad_value)),
+            *(pointer(one) for one in (value, kept, probabilities, results)),
+            ctypes.byref(ctx.end),
+            *(pointer(one) for one in (grad, grad_value)),
             addresses(gradients),
         )
         own = [
@@ -153,4 +187,4 @@ class _EncoderLayers(autograd.Function):
             for parameter, gradient in zip(parameters, own, strict=True):
                 if gradient is not None:  # what gathered was put aside meanwhile
                     parameter.grad = gradient
-        return grad_value, None, None, None, None, None, *(own if followed else ())
+        return grad_value, None, None, None, None, None, None, *(own if followed else ())

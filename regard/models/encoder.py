@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from regard.attention import MultiHeadAttention
-from regard.kernels import LayerOptions, Spans, encoder_layers
+from regard.kernels import EndNorm, LayerOptions, Spans, encoder_layers
 from regard.models.packing import Packed
 from regard.models.sublayers import Embedding, FeedForward, Residual, Stream
 from regard.shapes import Bool, Float, Int, Tensor
@@ -110,14 +110,17 @@ class EncoderLayer(nn.Module):
         return listed
 
 
-def at_once(layers: Sequence[EncoderLayer], stream: Stream, spans: Spans) -> Stream | None:
-    """All these layers in one call; ``None`` where the kernel does not serve them."""
+def at_once(
+    layers: Sequence[EncoderLayer], stream: Stream, spans: Spans, norm: nn.Module | None = None
+) -> Stream | None:
+    """All these layers in one call, and the norm; ``None`` where the kernel does not serve them."""
     options = [layer.options for layer in layers]
     parameters = [layer.listed_parameters() for layer in layers]
     are_served = all(o.serves(p) for o, p in zip(options, parameters, strict=True))
     if stream.change is not None or not layers or not are_served:
         return None
-    return Stream(encoder_layers(stream.value, spans, options, parameters))
+    end = EndNorm(norm.weight, norm.bias, norm.eps) if isinstance(norm, nn.LayerNorm) else None
+    return Stream(encoder_layers(stream.value, spans, options, parameters, end))
 
 
 class Encoder(nn.Module):
@@ -158,9 +161,9 @@ class Encoder(nn.Module):
     def through_packed(self, value: Float[Tensor, "M D"], spans: Spans) -> Float[Tensor, "M D"]:
         """The layers alone, over packed rows that are embedded."""
         layers = [layer for layer in self.layers if isinstance(layer, EncoderLayer)]
-        stream = at_once(layers, Stream(value), spans)
-        if stream is None:
-            stream = Stream(value)
-            for layer in layers:
-                stream = layer.packed(stream, spans)
+        stream = Stream(value)
+        if (finished := at_once(layers, stream, spans, self.norm)) is not None:
+            return finished.value
+        for layer in layers:
+            stream = layer.packed(stream, spans)
         return stream.finished(self.norm)
