@@ -163,19 +163,26 @@ export interface Piece {
   log_probability: number;
 }
 
-/** Write on from a prompt; each token is told as it comes. */
+/** Write on from a prompt; each token is told as it comes, and at the end why there are no more. */
 export async function told(
   wish: Wish,
   tell: (piece: Piece) => void,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<"stop" | "length"> {
+  let reason: "stop" | "length" = "stop";
   const { model, ...rest } = wish;
   const answer = await asked("generate", { ...rest, ...(model === null ? {} : { model }) }, signal);
   for await (const line of lines(answer)) {
-    const event = JSON.parse(line) as Piece & { event: string; error?: string };
+    const event = JSON.parse(line) as Piece & {
+      event: string;
+      reason?: typeof reason;
+      error?: string;
+    };
     if (event.event === "token") tell(event);
+    if (event.event === "done") reason = event.reason ?? reason;
     if (event.event === "error") throw new Refused(event.error ?? "");
   }
+  return reason;
 }
 
 /** Every attention behind a story, of the very tokens that were written. */

@@ -24,6 +24,10 @@ export const WORDS = {
     "No model is being served, so this is a recorded sentence: every number is real. Type your own with",
     "当前没有运行模型，这里是一段录下来的例子，所有数字都是真实的。要输入自己的句子，请运行",
   ],
+  fileHolds: [
+    "This is what the file holds. To ask a model yourself, run",
+    "这里是文件里的内容。要自己向模型提问，请运行",
+  ],
   recorded: ["a recorded sentence", "录制的例子"],
   fromFile: ["from the file {name}", "来自文件 {name}"],
   fromModel: ["by {name}", "模型 {name}"],
@@ -53,7 +57,12 @@ export const WORDS = {
     "这个模型从不回看词语，没有注意力可显示：请选择带注意力的模型。",
   ],
   beam: ["The beam's translations", "束搜索的候选译文"],
-  beamLead: ["log P of each; choose one to look at it", "各自的 log P；点选一个来观察"],
+  beamLead: [
+    "Best score first: log P divided by a penalty that grows with length.",
+    "按得分排列：log P 除以随长度增大的数。",
+  ],
+  beamChoose: ["Choose one to look at it.", "点选一个来观察。"],
+  score: ["score", "得分"],
   empty: ["(nothing)", "（空）"],
   attention: ["Attention", "注意力"],
   encoder: ["Encoder", "编码器"],
@@ -199,6 +208,10 @@ export const WORDS = {
   width: ["width d", "宽度 d"],
   place: ["place", "位置"],
   dimension: ["dimension", "维"],
+  encodingSaid: [
+    "Blue is positive, red negative; the stronger, the nearer to ±1.",
+    "蓝色为正，红色为负；颜色越浓，越接近 ±1。",
+  ],
   alike: [
     "Near places are alike: the product of two places depends only on how far apart they are.",
     "相近的位置相似：两个位置的内积只取决于距离。",
@@ -340,6 +353,10 @@ export const WORDS = {
   endedAtOnce: [
     "The model ended the text at once: take another draw, or another beginning.",
     "模型立刻结束了这段文字：请再抽一次，或换一个开头。",
+  ],
+  fullHere: [
+    "It stops here, after {n} of {most} tokens: the beginning and the story fill all that the model can see together.",
+    "写到第 {n} 个词元为止（要求 {most} 个）：开头与故事已占满模型能同时看到的长度。",
   ],
   story: ["The story", "故事"],
   storyLead: [

@@ -24,6 +24,8 @@ export interface Writing {
   /** as the model is served that wrote the trace */
   name: string | null;
   isBusy: boolean;
+  /** it ends where it was full: so many tokens of those that were asked for */
+  full: { n: number; most: number } | null;
   trouble: string | null;
   stop: () => void;
 }
@@ -37,7 +39,7 @@ export function chosenWriter(address: Address, models: readonly Model[]): Model 
 export const chosenStory = (address: Address): Story =>
   address.story ?? (address.language === "zh" ? "story-zh" : "story-en");
 
-const NOTHING = { pieces: null, fits: null, isBusy: false, trouble: null } as const;
+const NOTHING = { pieces: null, fits: null, isBusy: false, full: null, trouble: null } as const;
 
 export function useWriting(address: Address, models: readonly Model[] | null): Writing {
   const [state, set] = useState<Omit<Writing, "stop">>({
@@ -78,14 +80,17 @@ export function useWriting(address: Address, models: readonly Model[] | null): W
       change({ ...NOTHING, pieces, isBusy: true });
       const tell = (piece: Piece): void => change({ pieces: (pieces = [...pieces, piece]) });
       // Who stops the writing keeps what is there.
-      await told(wish, tell, ending.signal).catch((error: unknown) => {
+      const reason = await told(wish, tell, ending.signal).catch((error: unknown) => {
         if (!isBreak(error) || signal.aborted) throw error;
+        return "stop";
       });
       const tokens = pieces.map((piece) => piece.id);
       if (tokens.length === 0) change({ ...NOTHING, trace: null, isRecorded: false });
       else {
         const trace = await storyTrace(wish, tokens, signal);
-        change({ ...NOTHING, trace, isRecorded: false, name });
+        const n = tokens.length;
+        const full = reason === "length" && n < most ? { n, most } : null;
+        change({ ...NOTHING, trace, isRecorded: false, name, full });
       }
     };
     const fill = async (name: string, text: string): Promise<void> => {

@@ -169,6 +169,25 @@ def test_a_story_is_written_as_it_comes_and_then_looked_at(served, visit) -> Non
     assert words_of(again) == words_of(page)
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "after 30 of 60 tokens"), ("zh", "写到第 30 个词元为止（要求 60 个）")],
+)
+def test_a_story_that_fills_the_context_says_so(served, visit, language: str, said: str) -> None:
+    body = {"prompt": "the cat", "max_tokens": 60, "temperature": 0.8}
+
+    def reason(seed: int) -> str:
+        answer = httpx.post(f"{served}api/v1/generate", json={**body, "seed": seed}, timeout=30)
+        return json.loads(answer.text.splitlines()[-1])["reason"]
+
+    seed = next(n for n in range(1, 500) if reason(n) == "length")
+    page = visit(f"{served}#/generate?prompt=the+cat&seed={seed}&lang={language}")
+    expect(page.locator(".telling-card .notice")).to_contain_text(said)
+    page = visit(f"{served}#/generate?prompt=the+cat&seed={seed}&most=10&lang={language}")
+    expect(page.locator(".telling-card .numbers")).to_contain_text("story")
+    expect(page.locator(".telling-card .notice")).to_have_count(0)
+
+
 def test_gaps_are_filled_by_a_service(served, visit) -> None:
     text = "the [MASK] sees a [MASK] ."
     page = visit(f"{served}#/generate?writer=gaps&found=3")

@@ -7,6 +7,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, expect
 
 from regard.inspection.scene.colours import ramp_table
@@ -111,6 +112,9 @@ def test_other_translations_and_other_tokens_have_their_numbers(alone, visit, re
     page = visit(alone)
     scores = [f"{one['log_probability']:.2f}".replace("-", "−") for one in told["hypotheses"]]
     assert page.locator(".beam .number").all_inner_texts() == scores
+    ranked = [f"{one['score']:.2f}".replace("-", "−") for one in told["hypotheses"]]
+    assert page.locator(".beam .score").all_inner_texts() == ranked
+    expect(page.locator(".beam header p")).to_contain_text("Best score first")
     page.hover(".sentence:nth-child(2) .word:has-text('street')")
     expect(page.locator(".sureness header p")).to_contain_text("street")
     likely = told["trace"]["steps"][5]["alternatives"][0]
@@ -126,6 +130,47 @@ def test_files_open_and_what_is_no_trace_is_refused(alone, visit, trace_file, tm
     wrong.write_text('{"format": 1}')
     page.set_input_files("input[type=file]", wrong)
     expect(page.get_by_role("alert")).to_contain_text("wrong.json is not a trace")
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "recorded_too"),
+    [("en", "what the file holds", "recorded"), ("zh", "文件里的内容", "录下来")],
+)
+@pytest.mark.parametrize("view", ["look", "compare"])
+def test_a_file_is_not_called_a_recorded_sentence(
+    alone, visit, trace_file, view: str, language: str, said: str, recorded_too: str
+) -> None:
+    page = visit(f"{alone}#/{view}?lang={language}")
+    notice = page.locator(".asking .notice")
+    expect(notice).to_contain_text(recorded_too)
+    page.locator("input[type=file]").first.set_input_files(trace_file)
+    expect(notice).to_contain_text(said)
+    expect(notice).not_to_contain_text(recorded_too)
+    expect(notice).to_contain_text("regard serve MODEL")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("size", ["", "&large=1"])
+def test_a_small_screen_holds_every_view(alone, visit, language: str, size: str) -> None:
+    page = visit(f"{alone}#/look?lang={language}{size}", viewport={"width": 360, "height": 800})
+    assert page.locator("header.top").bounding_box()["height"] < 145
+    for view in (
+        *("look?", "arithmetic?", "switchboard?", "generate?", "compare?", "training?"),
+        *(f"blocks?block={block}&" for block in ("positions", "masks", "norms", "scores")),
+    ):
+        page.evaluate("hash => { location.hash = hash }", f"#/{view}lang={language}{size}")
+        page.wait_for_selector("main .card")
+        page.wait_for_timeout(150)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_on_a_projector_the_bar_stays_low(alone, visit, language: str) -> None:
+    heights = [
+        visit(f"{alone}#/look?lang={language}{size}").locator("header.top").bounding_box()["height"]
+        for size in ("", "&large=1")
+    ]
+    assert heights[1] <= 1.15 * heights[0]
 
 
 def test_a_file_that_is_dropped_opens(alone, visit, recorded) -> None:

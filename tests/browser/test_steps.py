@@ -64,6 +64,11 @@ def test_a_file_without_vectors_says_so(alone, visit, trace_file) -> None:
     expect(page.locator(".sentences .numbers")).to_contain_text("en-fr.trace")
     page.get_by_role("link", name="Arithmetic").click()
     expect(page.locator(".steps .notice")).to_contain_text("serve the model")
+    expect(page.locator(".stepping")).to_have_count(0)  # no "step 1 of 0"
+    page.keyboard.press("ArrowRight")
+    assert "step=" not in page.url
+    page.get_by_role("button", name="The lectures' example").click()
+    expect(page.locator(".stepping")).to_contain_text("step 6 of 6")
     page.get_by_role("link", name="Switchboard").click()
     expect(page.locator(".intro .notice")).to_contain_text("A file cannot translate again")
 
@@ -135,6 +140,15 @@ def test_every_block_opens(alone, visit) -> None:
     page = visit(f"{alone}#/blocks")
     page.get_by_label("width d").fill("128")
     expect(page.locator("svg text", has_text=re.compile("^127$"))).to_have_count(1)
+    named = page.locator("figure svg").first.locator("text").all_text_contents()
+    assert named == [
+        "dimension",
+        "place",
+        *map(str, [*range(0, 121, 20), 127]),
+        *map(str, [*range(0, 30, 5), 31]),
+    ]
+    alike = page.locator("figure svg").nth(1).locator("text").all_text_contents()
+    assert alike.count("place") == 2
     page.get_by_role("button", name="Masks").click()
     page.get_by_label(re.compile("^causal")).uncheck()
     expect(page.locator("svg text", has_text=re.compile("^0$"))).to_have_count(0)

@@ -105,6 +105,22 @@ def test_a_run_is_followed_while_it_trains(live, run, visit) -> None:
     expect(page.locator(".moments .heads canvas")).to_be_visible()
 
 
+def test_a_long_name_is_shortened_and_can_be_read(run, visit) -> None:
+    name = "transformer-small-with-a-very-long-name-2026-11-16-learning-rate-0.0005-seed-1"
+    with living(open_models([f"{name}={run}"])) as live:
+        page = visit(f"{live.url}/#/training", viewport={"width": 360, "height": 800})
+        expect(page.locator(".reading tbody td").first).to_have_text("20")
+        for place in (".chip .long", ".reading .long"):
+            shown = page.locator(place)
+            expect(shown).to_have_attribute("title", name)
+            assert shown.evaluate("one => one.scrollWidth > one.clientWidth")
+        box, chip = (
+            page.locator(place).bounding_box() for place in (".chip .state", ".chips .chip")
+        )
+        assert box["x"] + box["width"] <= chip["x"] + chip["width"]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_a_key_is_asked_for_and_a_wrong_one_is_refused(visit) -> None:
     with living(Catalogue(), Settings(port=0, keys=frozenset({"secret"}))) as live:
         page = visit(f"{live.url}/#/look", is_refused=True)

@@ -60,39 +60,41 @@ export function Norms({ say, theme }: BlockProps): JSX.Element {
       <div class="figures">
         <figure>
           <figcaption>{say("table")}</figcaption>
-          <table class="entry">
-            <thead>
-              <tr>
-                <td />
-                {columns.map(({ text }) => (
-                  <th key={text} scope="col">
-                    {text}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {table.map((row, i) => (
-                <tr key={rows[i]?.text}>
-                  <th scope="row">{rows[i]?.text}</th>
-                  {row.map((value, j) => (
-                    <td key={columns[j]?.text}>
-                      <input
-                        type="number"
-                        value={value}
-                        step={1}
-                        aria-label={`${rows[i]?.text ?? ""}, ${columns[j]?.text ?? ""}`}
-                        onInput={(event) => {
-                          const given = event.currentTarget.valueAsNumber;
-                          if (Number.isFinite(given)) set(i, j, given);
-                        }}
-                      />
-                    </td>
+          <Scrolling>
+            <table class="entry">
+              <thead>
+                <tr>
+                  <td />
+                  {columns.map(({ text }) => (
+                    <th key={text} scope="col">
+                      {text}
+                    </th>
                   ))}
                 </tr>
-              ))}
-            </tbody>
-          </table>
+              </thead>
+              <tbody>
+                {table.map((row, i) => (
+                  <tr key={rows[i]?.text}>
+                    <th scope="row">{rows[i]?.text}</th>
+                    {row.map((value, j) => (
+                      <td key={columns[j]?.text}>
+                        <input
+                          type="number"
+                          value={value}
+                          step={1}
+                          aria-label={`${rows[i]?.text ?? ""}, ${columns[j]?.text ?? ""}`}
+                          onInput={(event) => {
+                            const given = event.currentTarget.valueAsNumber;
+                            if (Number.isFinite(given)) set(i, j, given);
+                          }}
+                        />
+                      </td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Scrolling>
         </figure>
         {[scenes.batch, scenes.layer].map((scene) => (
           <figure key={scene.title}>

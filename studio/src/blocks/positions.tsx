@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { Card, Scrolling, Slider } from "../controls";
+import { stepOf } from "../figures/curves";
 import { matrixFigure } from "../figures/matrix";
 import { sinusoids } from "../mathematics/positions";
 import { dot } from "../mathematics/vectors";
@@ -20,7 +21,8 @@ function encodingFigure(
     Math.max(320, Math.min(620, columns * 11)),
     Math.max(160, Math.min(420, rows * 11)),
   ];
-  const [left, top] = [46, 26];
+  const [left, top] = [58, 44];
+  const [across, down] = [width / columns, height / rows];
   const items: Item[] = [
     {
       kind: "heat",
@@ -33,39 +35,70 @@ function encodingFigure(
       high: 1,
       ramp: "signed",
     },
-    { kind: "text", x: left, y: 10, text: `${names[1]} 0`, size: 12, colour: "soft" },
     {
       kind: "text",
-      x: left + width,
-      y: 10,
-      text: String(columns - 1),
-      size: 12,
+      x: left + width / 2,
+      y: 9,
+      text: names[1],
+      size: 12.5,
       colour: "soft",
-      anchor: "end",
-    },
-    { kind: "text", x: left - 8, y: top + 8, text: "0", size: 12, colour: "soft", anchor: "end" },
-    {
-      kind: "text",
-      x: left - 8,
-      y: top + height - 8,
-      text: String(rows - 1),
-      size: 12,
-      colour: "soft",
-      anchor: "end",
+      anchor: "middle",
     },
     {
       kind: "text",
-      x: left - 14,
+      x: 10,
       y: top + height / 2,
       text: names[0],
-      size: 12,
+      size: 12.5,
       colour: "soft",
       anchor: "middle",
       turned: -90,
     },
   ];
-  return { width: left + width + 4, height: top + height + 4, title, items };
+  for (const j of labelled(columns, 30 / across)) {
+    const x = left + (j + 0.5) * across;
+    items.push(mark(x, top - 6, x, top - 2), {
+      kind: "text",
+      x,
+      y: top - 15,
+      text: String(j),
+      size: 12,
+      colour: "soft",
+      anchor: "middle",
+    });
+  }
+  for (const i of labelled(rows, 20 / down)) {
+    const y = top + (i + 0.5) * down;
+    items.push(mark(left - 6, y, left - 2, y), {
+      kind: "text",
+      x: left - 10,
+      y,
+      text: String(i),
+      size: 12,
+      colour: "soft",
+      anchor: "end",
+    });
+  }
+  return { width: left + width + 12, height: top + height + 8, title, items };
 }
+
+/** Which of so many are named: round ones, and the last; `apart` is how many need a name's room. */
+export function labelled(count: number, apart: number): number[] {
+  const step = Math.max(1, stepOf(Math.max((count - 1) / 10, apart), 1));
+  const found = Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
+  const last = count - 1;
+  return [...found.filter((one) => one === 0 || last - one >= apart), ...(last > 0 ? [last] : [])];
+}
+
+const mark = (x1: number, y1: number, x2: number, y2: number): Item => ({
+  kind: "path",
+  points: [
+    [x1, y1],
+    [x2, y2],
+  ],
+  colour: "faint",
+  width: 1,
+});
 
 export function Positions({ address, go, say, theme }: BlockProps): JSX.Element {
   const { length, width } = address;
@@ -83,7 +116,9 @@ export function Positions({ address, go, say, theme }: BlockProps): JSX.Element 
       values,
       rows: names,
       columns: names,
-      span: 390,
+      rowMeaning: say("place"),
+      columnMeaning: say("place"),
+      span: 440,
       largest: 26,
       ramp: "signed",
       low: -width / 2,
@@ -115,9 +150,12 @@ export function Positions({ address, go, say, theme }: BlockProps): JSX.Element 
         />
       </div>
       <div class="figures">
-        <Scrolling>
-          <Picture scene={encoding} theme={theme} />
-        </Scrolling>
+        <figure>
+          <Scrolling>
+            <Picture scene={encoding} theme={theme} />
+          </Scrolling>
+          <figcaption class="soft">{say("encodingSaid")}</figcaption>
+        </figure>
         <figure>
           <Scrolling>
             <Picture scene={alike} theme={theme} />

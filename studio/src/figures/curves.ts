@@ -1,6 +1,6 @@
 // Curves over updates or minutes: several runs over each other, a colour each.
 import type { Colour } from "../colours";
-import { type Item, type Scene, textWidth } from "../scene";
+import type { Item, Scene } from "../scene";
 
 export type Point = readonly [number, number];
 
@@ -23,8 +23,8 @@ export interface Panel {
   high: number;
 }
 
-const [WIDTH, HEIGHT] = [540, 240];
-const [LEFT, RIGHT, TOP, BOTTOM] = [58, 14, 30, 34];
+const [WIDTH, HEIGHT] = [540, 250];
+const [LEFT, RIGHT, TOP, BOTTOM] = [58, 20, 30, 44];
 const SIZE = 12;
 
 /** 1, 2 or 5 times a power of ten: about so many of them in a span. */
@@ -41,6 +41,26 @@ export function written(value: number): string {
   if (size >= 10_000) return `${Number((value / 1000).toPrecision(3))}k`;
   if (size > 0 && size < 0.001) return value.toExponential(size < 1e-5 ? 0 : 1).replace("e-", "e−");
   return String(Number(value.toPrecision(4))).replace("-", "−");
+}
+
+/** The numbers beside an axis, all written alike: as many digits as their step needs. */
+export function ticks(
+  from: number,
+  to: number,
+  step: number,
+): readonly (readonly [number, string])[] {
+  const most = Math.max(Math.abs(from), Math.abs(to));
+  const power = Math.floor(Math.log10(most || 1) + 1e-9);
+  const unit = most >= 10_000 ? 1000 : power < -4 ? 10 ** power : 1;
+  const ending = unit === 1000 ? "k" : unit === 1 ? "" : `e−${-power}`;
+  const digits = Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9));
+  const first = Math.ceil(from / step - 1e-6);
+  const last = Math.floor(to / step + 1e-6);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => {
+    const value = (first + i) * step;
+    const text = (value / unit).toFixed(digits).replace("-", "−");
+    return [value, Number(value) === 0 ? "0" : text + ending] as const;
+  });
 }
 
 /** Each value drawn towards those before it; 0 leaves them as they are. */
@@ -88,32 +108,27 @@ export function panelFigure({ title, across, curves, range, fromZero }: PanelWis
       anchor: "end",
     },
   ];
-  for (let tick = from; tick <= to + step / 2; tick += step) {
+  for (const [tick, text] of ticks(from, to, step)) {
     items.push(line(LEFT, y(tick), right, y(tick)), {
       kind: "text",
       x: LEFT - 8,
       y: y(tick),
-      text: written(Math.abs(tick) < step / 1000 ? 0 : tick),
+      text,
       size: SIZE,
       colour: "soft",
       anchor: "end",
     });
   }
-  const along = stepOf(high - low, 5);
-  const end = right - textWidth(across, 11.5) - 10;
-  for (let tick = Math.ceil(low / along) * along; tick <= high; tick += along) {
-    items.push(line(x(tick), bottom, x(tick), bottom + 4));
-    const text = written(tick);
-    if (x(tick) + textWidth(text, SIZE) / 2 < end)
-      items.push({
-        kind: "text",
-        x: x(tick),
-        y: HEIGHT - 20 + 12,
-        text,
-        size: SIZE,
-        colour: "soft",
-        anchor: "middle",
-      });
+  for (const [tick, text] of ticks(low, high, stepOf(high - low, 6))) {
+    items.push(line(x(tick), bottom, x(tick), bottom + 4), {
+      kind: "text",
+      x: x(tick),
+      y: bottom + 15,
+      text,
+      size: SIZE,
+      colour: "soft",
+      anchor: "middle",
+    });
   }
   for (const { colour, points, isFaint, hasMarks } of curves) {
     const places = points.map(([a, b]) => [x(a), y(b)] as const);

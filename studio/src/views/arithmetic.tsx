@@ -156,23 +156,25 @@ export function ArithmeticView(stage: Stage): JSX.Element {
             chosen={address.isLecture ? "lecture" : "cell"}
             choose={(one) => go({ isLecture: one === "lecture" })}
           />
-          <div class="stepping">
-            <button
-              type="button"
-              onClick={() => go({ step: Math.max(1, step - 1) })}
-              disabled={step <= 1}
-            >
-              ← {say("previous")}
-            </button>
-            <span class="soft number">{say("ofSteps", { n: step, total: nSteps })}</span>
-            <button
-              type="button"
-              onClick={() => go({ step: Math.min(nSteps, step + 1) })}
-              disabled={step >= nSteps}
-            >
-              {say("next")} →
-            </button>
-          </div>
+          {nSteps > 0 && (
+            <div class="stepping">
+              <button
+                type="button"
+                onClick={() => go({ step: Math.max(1, step - 1) })}
+                disabled={step <= 1}
+              >
+                ← {say("previous")}
+              </button>
+              <span class="soft number">{say("ofSteps", { n: step, total: nSteps })}</span>
+              <button
+                type="button"
+                onClick={() => go({ step: Math.min(nSteps, step + 1) })}
+                disabled={step >= nSteps}
+              >
+                {say("next")} →
+              </button>
+            </div>
+          )}
         </div>
       </div>
       <div class="stepwise">
@@ -228,7 +230,7 @@ function useKeys(nSteps: number, step: number, set: (step: number) => void): voi
         return;
       const forward = event.key === "ArrowRight" || event.key === "PageDown";
       const back = event.key === "ArrowLeft" || event.key === "PageUp";
-      if (!forward && !back) return;
+      if (nSteps === 0 || (!forward && !back)) return;
       event.preventDefault();
       set(Math.min(nSteps, Math.max(1, step + (forward ? 1 : -1))));
     };

@@ -63,7 +63,7 @@ export function Asking(props: Props): JSX.Element {
         </form>
       ) : (
         <p class="notice">
-          {say("noModel")} <code>regard serve MODEL</code>
+          {say(file === null ? "noModel" : "fileHolds")} <code>regard serve MODEL</code>
         </p>
       )}
       <div class="tools">

@@ -36,7 +36,8 @@ export function CompareAsking({ address, go, say, models, comparing }: Props): J
         <Questions {...{ address, go, say, models, comparing }} />
       ) : (
         <p class="notice">
-          {say("noPair")} <code>regard serve MODEL</code>
+          {say(halves.some((half) => half?.file) ? "fileHolds" : "noPair")}{" "}
+          <code>regard serve MODEL</code>
         </p>
       )}
       <div class="tools">

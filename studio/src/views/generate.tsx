@@ -148,6 +148,7 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
           <p class="told" aria-live="polite">
             {focus === null || row === null ? say("storyHint") : saidOf(words, focus, row, say)}
           </p>
+          {file === null && writing.full && <p class="notice">{say("fullHere", writing.full)}</p>}
           {isWriting && <Legend say={say} />}
           <p class="soft numbers">
             {say("total", {

@@ -28,7 +28,7 @@ export function GenerateAsking(props: Props): JSX.Element {
     <Card name="asking">
       {model === null ? (
         <p class="notice">
-          {say("noWriter")} <code>regard serve MODEL</code>
+          {say(isFile ? "fileHolds" : "noWriter")} <code>regard serve MODEL</code>
         </p>
       ) : (
         <Question {...props} model={model} />

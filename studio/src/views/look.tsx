@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { chosenIn } from "../choosing";
 import { Card, Choice } from "../controls";
+import { signed } from "../figures/arithmetic";
 import { sharesFigure } from "../figures/bars";
 import { HeadsGrid } from "../heads_grid";
 import { Picture } from "../picture";
@@ -110,7 +111,15 @@ function Beam({ address, go, say, shown }: Stage): JSX.Element | null {
       : shown.hypotheses.findIndex((one) => one.text === address.target) === i && text !== "";
   const canChoose = shown.sight !== null;
   return (
-    <Card name="beam" title={say("beam")} {...(canChoose ? { lead: say("beamLead") } : {})}>
+    <Card
+      name="beam"
+      title={say("beam")}
+      lead={say("beamLead") + (canChoose ? ` ${say("beamChoose")}` : "")}
+    >
+      <p class="soft" aria-hidden="true">
+        <span>{say("score")}</span>
+        <span>log P</span>
+      </p>
       <ol>
         {shown.hypotheses.map((one, i) => (
           <li key={i} class={isChosen(one.text, i) ? "chosen" : ""}>
@@ -127,7 +136,12 @@ function Beam({ address, go, say, shown }: Stage): JSX.Element | null {
             ) : (
               <span>{one.text}</span>
             )}
-            <span class="number soft">{one.log_probability.toFixed(2).replace("-", "−")}</span>
+            <span class="score" title={say("score")}>
+              {signed(one.score)}
+            </span>
+            <span class="number soft" title="log P">
+              {signed(one.log_probability)}
+            </span>
           </li>
         ))}
       </ol>

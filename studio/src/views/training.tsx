@@ -116,7 +116,9 @@ function Chip({ run, isOn, colour, say, toggle }: ChipProps): JSX.Element {
         <svg width="12" height="12" aria-hidden="true">
           <circle cx="6" cy="6" r="5" fill={isOn ? colour : "none"} stroke={colour} />
         </svg>
-        {run.name}
+        <span class="long" title={run.name}>
+          {run.name}
+        </span>
         <span class={`state ${run.state}`}>
           {say(run.state === "training" ? "isTraining" : run.state)}
         </span>
@@ -343,7 +345,9 @@ function Told({ shown, at, isTime, say, theme, colourOf }: ToldProps): JSX.Eleme
                   <svg width="12" height="12" aria-hidden="true">
                     <circle cx="6" cy="6" r="5" fill={COLOURS[theme][colourOf(run.name)]} />
                   </svg>{" "}
-                  {run.name}
+                  <span class="long" title={run.name}>
+                    {run.name}
+                  </span>
                 </th>
                 <td>{grouped(update)}</td>
                 <td>{number(steps.loss[i])}</td>
