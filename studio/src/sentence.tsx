@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Pointed } from "./pointing";
 import { type Label, labels } from "./table";
-import type { Trace } from "./trace";
+import { type Trace, nGiven } from "./trace";
 
 interface Props {
   title: string;
@@ -21,6 +21,9 @@ export function Sentence(props: Props): JSX.Element {
   const { title, trace, side, pointed, point, merges, partial = null, marks } = props;
   const sentence = trace[side];
   const found = useMemo(() => labels(sentence, sentence.tokens, merges), [sentence, merges]);
+  // Of a text that goes on from a prompt, what was given is the source, and told there.
+  const isOutput = (label: Label): boolean =>
+    side === "source" || label.places.some((place) => place >= nGiven(trace));
   const isPointed = (label: Label): boolean =>
     pointed?.side === side && label.places.some((place) => pointed.places.includes(place));
   const classOf = (label: Label, i: number): string =>
@@ -37,15 +40,18 @@ export function Sentence(props: Props): JSX.Element {
         </p>
       ) : (
         <p onPointerLeave={() => point(null)}>
-          {found.map((label, i) => (
-            <span
-              key={label.places[0]}
-              class={classOf(label, i)}
-              onPointerEnter={() => point({ side, places: label.places })}
-            >
-              {label.text}
-            </span>
-          ))}
+          {found.map(
+            (label, i) =>
+              isOutput(label) && (
+                <span
+                  key={label.places[0]}
+                  class={classOf(label, i)}
+                  onPointerEnter={() => point({ side, places: label.places })}
+                >
+                  {label.text}
+                </span>
+              ),
+          )}
         </p>
       )}
     </div>

@@ -61,7 +61,7 @@ export const WORDS = {
     "Best score first: log P divided by a penalty that grows with length.",
     "按得分排列：log P 除以随长度增大的数。",
   ],
-  beamChoose: ["Choose one to look at it.", "点选一个来观察。"],
+  beamChoose: [" Choose one to look at it.", "点选一个来观察。"],
   score: ["score", "得分"],
   empty: ["(nothing)", "（空）"],
   attention: ["Attention", "注意力"],

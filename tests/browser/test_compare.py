@@ -327,6 +327,9 @@ def test_of_a_story_only_what_was_written_counts(
     bars = page.locator(".tokens svg").nth(1).locator("text").all_text_contents()
     assert len(bars) == 2 * 12
     assert bars[1::2] == logs
+    output = page.locator(".pair .sentences").nth(1).locator(".sentence").nth(1)
+    tokens = [one["text"] for one in told["target"]["tokens"][n_given:]]
+    assert output.locator(".word").all_text_contents() == tokens
     right = page.locator(f"{BOTH}:nth-child(2)")
     unlike = {"en": "This model never looks in this way.", "zh": "这个模型没有这种注意力。"}
     expect(right.locator("p")).to_have_text([unlike[language]])

@@ -114,7 +114,7 @@ function Beam({ address, go, say, shown }: Stage): JSX.Element | null {
     <Card
       name="beam"
       title={say("beam")}
-      lead={say("beamLead") + (canChoose ? ` ${say("beamChoose")}` : "")}
+      lead={say("beamLead") + (canChoose ? say("beamChoose") : "")}
     >
       <p class="soft" aria-hidden="true">
         <span>{say("score")}</span>
