@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from regard.data.lines import read_lines
+from regard.data.lines import likely_encoding, read_lines
 from regard.errors import DataError, RegardError
 
 MOST_LINES = 2048  # given at once: enough to put sentences of like length together
@@ -107,6 +107,6 @@ def _decoded(number: int, raw: bytes) -> str:
         raise DataError(
             f"{_NAME}, line {number}: byte {error.start + 1} of the line "
             f"(0x{raw[error.start]:02X}) is not UTF-8. Convert the text, for example: "
-            "iconv -f ISO-8859-1 -t UTF-8"
+            f"iconv -f {likely_encoding(raw)} -t UTF-8"
         ) from error
     return text.removesuffix("\r").replace("\0", "")

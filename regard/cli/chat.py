@@ -126,8 +126,9 @@ def _give(talk: "Chat", line: str, *, shows: bool) -> None:
         _tell(f"that was too long: its last {answer.n_left_out:,} tokens were not read")
     if shows:
         scored = talk.scored(answer)
+        n = len(scored.tokens)
         _tell(
-            f"log-probability {scored.log_probability:.2f} of {len(scored.tokens)} pieces; it read "
+            f"log-probability {scored.log_probability:.2f} of {n} piece{'s' * (n != 1)}; it read "
             f"{answer.source}"
         )
 

@@ -32,10 +32,15 @@ def embed(
     from regard.cli.arriving import lines_of_files
     from regard.cli.training_session import choose_device
     from regard.errors import UsageError
+    from regard.inspection.whole_file import whole_file
     from regard.language import Finder
 
     if out is not None and out.suffix != ".npy":
         raise UsageError(f"--out {out}: vectors are written as .npy; choose such a name")
+    if out is not None and not out.parent.is_dir():
+        raise UsageError(
+            f"--out {out}: there is no folder {out.parent}; make it, or choose another"
+        )
     if threads is not None:
         torch.set_num_threads(threads)
     finder = Finder.open(model, device=choose_device(device))
@@ -64,7 +69,8 @@ def embed(
         table = np.stack([one.float().cpu().numpy() for one in vectors]) if lines else None
         if table is None:
             raise UsageError("there are no sentences: give a file, or lines on standard input")
-        np.save(out, table)
+        with whole_file(out) as place, place.open("wb") as file:
+            np.save(file, table)
         return
     searching.write_utf8()
     for line, vector in zip(lines, vectors, strict=True):

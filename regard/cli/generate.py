@@ -72,7 +72,7 @@ def generate(
     text = sys.stdin.read().removesuffix("\n") if prompt is None else prompt
     if unknown := writer.unknown(text):
         shown = " ".join(unknown[:10])
-        _tell(f"the model has never seen {shown}: it reads them as unknown")
+        _tell(f"the model has never seen {shown}: read as unknown")
     looks = Looks(layer, head) if is_watched else None
     if looks is not None:
         looks.site(writer.model)  # refuses before the first word is given

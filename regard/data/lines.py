@@ -59,7 +59,7 @@ def _decoded(path: Path, number: int, raw: bytes) -> str:
         raise DataError(
             f"{path}, line {number}: byte {error.start + 1} of the line (0x{raw[error.start]:02X}) "
             "is not UTF-8. Convert the file, for example: "
-            f"iconv -f {_likely(raw)} -t UTF-8 {path.name} > new-{path.name}"
+            f"iconv -f {likely_encoding(raw)} -t UTF-8 {path.name} > new-{path.name}"
         ) from error
     if text.endswith("\n"):
         text = text[:-1]
@@ -68,7 +68,7 @@ def _decoded(path: Path, number: int, raw: bytes) -> str:
     return text.replace("\0", "") if "\0" in text else text
 
 
-def _likely(raw: bytes) -> str:
+def likely_encoding(raw: bytes) -> str:
     """What a line that is no UTF-8 may be: bytes of Chinese come in pairs, others by themselves."""
     runs = re.findall(rb"[\x80-\xff]+", raw)
     return "GB18030" if all(_is_chinese(run) for run in runs) else "ISO-8859-1"

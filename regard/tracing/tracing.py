@@ -9,7 +9,7 @@ from regard.decoding import Search
 from regard.errors import UsageError
 from regard.inspection.trace import Trace
 from regard.language import Finder, Writer
-from regard.models import Bert, Gpt
+from regard.models import Bert, Gpt, Labeller
 from regard.tracing.continuing import go_on, trace_continuation
 from regard.tracing.filling import trace_filling
 from regard.tracing.translating import trace_translation
@@ -72,6 +72,11 @@ def open_any(model: str | Path | LoadedModel | Opened) -> Opened:
         return Writer(loaded, loaded.model)
     if isinstance(loaded.model, Bert):
         return Finder(loaded, loaded.model)
+    if isinstance(loaded.model, Labeller):
+        raise UsageError(
+            f"{loaded.path} holds a model of kind {loaded.recipe.model.kind}, whose attention is "
+            "not shown: look at a bert, such as the one it began from"
+        )
     return one_model(loaded)
 
 

@@ -99,6 +99,16 @@ def test_sentences_become_the_vectors_from_there(
         assert "has no head that finds a word for [MASK]: leave it out" in err
 
 
+def test_vectors_have_a_folder_to_go_to(capsys: Captured, ours: Path, tmp_path: Path) -> None:
+    text, out = tmp_path / "text", tmp_path / "nowhere" / "vectors.npy"
+    text.write_text("the animal\n\nthe street\n")  # it would be refused later for its line 2
+    code, said, err = called(capsys, "embed", ours / "sentences", text, "--out", out, *CPU)
+    assert (code, said) == (2, "")
+    assert err == (
+        f"regard: --out {out}: there is no folder {out.parent}; make it, or choose another\n"
+    )
+
+
 def test_a_sentence_is_no_file(capsys: Captured, ours: Path) -> None:
     code, out, err = called(capsys, "embed", ours / "sentences", "the animal", *CPU)
     assert (code, out) == (2, "")

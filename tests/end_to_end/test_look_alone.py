@@ -157,3 +157,14 @@ def test_pictures(capsys: Captured, models: Path, tmp_path: Path, view: str) -> 
 def test_refusals(capsys: Captured, models: Path, arguments: list[str], sentence: str) -> None:
     name, *others = arguments
     assert run(capsys, models / name, *others) == (2, "", f"regard: {sentence}\n")
+
+
+def test_explaining_a_language_model_leads_to_looking(capsys: Captured, models: Path) -> None:
+    model = models / "gpt"
+    assert called(capsys, "explain", "sentence", PROMPT, "--model", model) == (
+        2,
+        "",
+        f"regard: {model} holds a model of kind gpt, and the steps explained are those of a "
+        "Transformer that translates: give the folder of one; `regard look` shows where others "
+        "look\n",
+    )

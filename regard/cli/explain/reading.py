@@ -132,7 +132,8 @@ def saved_reader(folder: Path) -> Reader:
     if not isinstance(section, TransformerSection):
         raise UsageError(
             f"{folder} holds a model of kind {section.kind}, and the steps explained are those of "
-            "a Transformer: give the folder of one"
+            "a Transformer that translates: give the folder of one; `regard look` shows where "
+            "others look"
         )
     return Reader(
         loaded.translator,

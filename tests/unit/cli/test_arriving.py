@@ -58,6 +58,11 @@ def test_what_comes_before_invalid_bytes_is_given_first() -> None:
     )
 
 
+def test_chinese_that_is_no_utf_8_is_told_how_it_is_converted() -> None:
+    with pytest.raises(DataError, match=r"for example: iconv -f GB18030 -t UTF-8$"):
+        next(lines_of_stdin(piped("你好，Tom。\n".encode("gb18030"))))
+
+
 def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arriving, "_LONGEST", 1000)
     with pytest.raises(DataError, match="line 1: the line is longer than 1,000 bytes"):

@@ -16,7 +16,7 @@ from regard.inspection.trace import Trace, looks_of_steps, table
 from regard.language import Finder
 from regard.models import build
 from regard.recipes import read_recipe
-from regard.text import SentencePieceText
+from regard.text import SentencePieceText, Words
 from regard.tracing import ablate
 from tests.unit.tracing.conftest import Folder
 
@@ -71,6 +71,19 @@ def test_words_can_be_given_where_pieces_span_them(tmp_path: Path) -> None:
     for other in ("我哪里在你。", "他爱你。", "我爱[MASK]。"):
         with pytest.raises(UsageError, match=r"^the target is not the sentence with one token in"):
             regard.trace(finder, "我[MASK]你。", other)
+
+
+def test_a_model_that_tells_labels_says_what_can_be_looked_at(tmp_path: Path) -> None:
+    words = Words.train([TEXT])
+    recipe = read_recipe("bert-classify", ["model.labels=['a', 'b']", "model.n_layers=1"])
+    model = build(recipe.model, len(words), len(words))
+    path = save(tmp_path / "labels", model, recipe, words, words)
+    with pytest.raises(UsageError) as caught:
+        regard.trace(path, TEXT)
+    assert str(caught.value) == (
+        f"{path} holds a model of kind bert-classify, whose attention is not shown: look at a "
+        "bert, such as the one it began from"
+    )
 
 
 def test_words_can_be_given(folder: Folder) -> None:
