@@ -124,22 +124,21 @@ export function App(): JSX.Element {
           />
         ) : address.view === "compare" ? (
           <CompareView {...{ address, go, say, theme, models: models ?? [], comparing }} />
-        ) : stage === null ? (
-          trouble === null || translators === null ? (
-            <p class="soft loading">{say("loading")}</p>
-          ) : (
-            <Asking
-              {...{ address, go, say, partial, open, close }}
-              shown={null}
-              models={translators}
-            />
-          )
-        ) : address.view === "arithmetic" ? (
+        ) : stage !== null && address.view === "arithmetic" ? (
           <ArithmeticView {...stage} />
-        ) : address.view === "switchboard" ? (
+        ) : stage !== null && address.view === "switchboard" ? (
           <SwitchboardView {...stage} />
         ) : (
-          <LookView {...stage} open={open} close={close} />
+          <>
+            {translators !== null && (
+              <Asking {...{ address, go, say, partial, open, close, shown }} models={translators} />
+            )}
+            {stage !== null ? (
+              <LookView {...stage} />
+            ) : (
+              trouble === null && <p class="soft loading">{partial || say("loading")}</p>
+            )}
+          </>
         )}
       </main>
     </Dropping>

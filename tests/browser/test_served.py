@@ -98,6 +98,21 @@ def test_what_is_typed_while_a_sentence_is_translated_stays(served, visit) -> No
     expect(box).to_have_value("eine Katze")
 
 
+def test_the_box_is_there_while_the_first_sentence_is_looked_at(served, visit) -> None:
+    page = visit(f"{served}#/blocks")
+    held: list[Route] = []
+    page.route("**/api/v1/trace", lambda route: held.append(route))
+    page.evaluate("location.hash = '#/look?text=ein+Hund'")
+    box = page.get_by_role("textbox", name="Source")
+    expect(box).to_have_value("ein Hund")
+    box.fill("eine Katze")
+    while not held:
+        page.wait_for_timeout(10)
+    held[0].continue_()
+    expect(page.locator(".sentences .word").first).to_have_text("ein")
+    expect(box).to_have_value("eine Katze")
+
+
 def test_a_cell_has_the_numbers_of_the_api(served, visit) -> None:
     cell = {"layer": 1, "head": 2, "row": 2, "column": 3}
     query = "&".join(f"{name}={value}" for name, value in cell.items())

@@ -9,7 +9,7 @@ import { useUntilAsked } from "../until_asked";
 const FREE = { target: null, row: null, column: null, layer: null, head: null, off: [] } as const;
 
 type Props = Omit<Stage, "shown" | "theme"> & {
-  /** nothing if what the address asks for was refused */
+  /** nothing until it is found, or if it was refused */
   shown: Shown | null;
   open: (file: File) => void;
   close: () => void;

@@ -12,12 +12,9 @@ import { Sentence } from "../sentence";
 import type { Stage } from "../stage";
 import { labelAt, labels } from "../table";
 import { kindsOf, logProbability } from "../trace";
-import { Asking } from "./asking";
 import { Focus } from "./focus";
 
-export function LookView(
-  stage: Stage & { open: (file: File) => void; close: () => void },
-): JSX.Element {
+export function LookView(stage: Stage): JSX.Element {
   const { address, go, say, shown, theme } = stage;
   const { trace } = shown;
   const [pointed, point] = useState<Pointed | null>(null);
@@ -25,7 +22,6 @@ export function LookView(
   const { kind, layer, head, reading, site } = chosenIn(trace, address);
   return (
     <>
-      <Asking {...stage} />
       <Card name="sentences">
         <Sentence
           title={say("source")}
