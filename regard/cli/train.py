@@ -111,6 +111,10 @@ def train(
         text = learned if corpus in TEXTS else text
         has_pairs = has_pairs or corpus not in TEXTS
         held_out = held_out or own
+    if init is not None and any(one.startswith("training.init=") for one in change or []):
+        raise UsageError(
+            "--init and --set training.init both say what to begin from: leave one out"
+        )
     overrides = [
         *_named("data.train", learned),
         *_named("data.valid", held_out),

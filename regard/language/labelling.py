@@ -83,8 +83,9 @@ class Judge(_Opened[Classifier]):
         """What the model reads, and whether it was cut."""
         if len(texts) != self.n_texts:
             wants = "one text" if self.n_texts == 1 else "two texts with a tab between them"
+            given = "1 was" if len(texts) == 1 else f"{len(texts)} were"
             raise UsageError(
-                f"{self.loaded.path} tells the label of {wants}, and {len(texts)} were given: "
+                f"{self.loaded.path} tells the label of {wants}, and {given} given: "
                 f"{texts[0][:60]!r}"
             )
         if not all(one.strip() for one in texts):

@@ -7,9 +7,11 @@ import torch
 
 from regard.checkpoint import LoadedModel, load
 from regard.errors import UsageError
-from regard.models import Model
+from regard.models import Classifier, Model, Tagger
 
 Kind = TypeVar("Kind", bound=Model)
+
+_NAMES: dict[type[Model], str] = {Classifier: "bert-classify", Tagger: "bert-tag"}  # as trained
 
 
 def open_as(
@@ -21,7 +23,7 @@ def open_as(
     if not isinstance(model, kind):
         raise UsageError(
             f"{loaded.path} holds a model of kind {loaded.recipe.model.kind}, which {cannot}: give "
-            f"the folder of a {kind.__name__.lower()}"
+            f"the folder of a {_NAMES.get(kind, kind.__name__.lower())}"
         )
     model.freeze()
     return loaded, model

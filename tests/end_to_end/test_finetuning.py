@@ -205,9 +205,7 @@ def test_pairs_of_texts(files: Path, tmp_path: Path) -> None:
     assert regard("classify", tmp_path / "run", "the cat\ta dog").returncode == 0
     refused = regard("classify", tmp_path / "run", "the cat")
     assert refused.returncode == 2
-    assert (
-        "tells the label of two texts with a tab between them, and 1 were given" in refused.stderr
-    )
+    assert "tells the label of two texts with a tab between them, and 1 was given" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -224,8 +222,24 @@ def test_pairs_of_texts(files: Path, tmp_path: Path) -> None:
             ("--init", "{files}/bert", "--set", "model.n_layers=3"),
             "--set model.n_layers does not go with --init",
         ),
+        (
+            "a\tx\nb\ty\n",
+            ("--init", "{files}/bert", "--set", "training.init=nowhere"),
+            "--init and --set training.init both say what to begin from: leave one out",
+        ),
+        ("a b\tX Y\nc\tX\n", (), "bad.tsv has tags of words, such as 'X Y', and not a label of"),
     ],
-    ids=["no tab", "one label", "nothing", "unknown label", "no init", "plain text", "network"],
+    ids=[
+        "no tab",
+        "one label",
+        "nothing",
+        "unknown label",
+        "no init",
+        "plain text",
+        "network",
+        "two inits",
+        "tags",
+    ],
 )
 def test_what_does_not_fit_is_refused(
     content: str, options: tuple[str, ...], sentence: str, files: Path, bert: Path, tmp_path: Path
@@ -244,8 +258,9 @@ def test_what_a_model_cannot_do_is_refused(
     classifier: Path, tagger: Path, bert: Path, files: Path, tmp_path: Path
 ) -> None:
     for arguments, sentence in (
-        (("tag", classifier, "a"), "which tells no tags of words"),
-        (("classify", bert, "a"), "which tells no label of a text"),
+        (("tag", classifier, "a"), "which tells no tags of words: give the folder of a bert-tag"),
+        (("classify", bert, "a"), "no label of a text: give the folder of a bert-classify"),
+        (("look", tagger, "a"), "whose attention is not shown: look at a bert, such as"),
         (("fill", tagger, "a [MASK]"), "finds no words and makes no vectors"),
         (("translate", tagger), "`regard tag` reads with it"),
         (("classify", classifier, " "), "an empty text has no label"),
