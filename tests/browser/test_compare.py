@@ -294,6 +294,8 @@ def test_an_unknown_model_is_told_in_one_sentence(
 ) -> None:
     page = visit(f"{served_two}#/{view}?model=nosuch&lang={language}")
     expect(page.get_by_role("alert")).to_have_text([said])
+    alert, asking = (page.locator(place).bounding_box() for place in (".trouble", ".asking"))
+    assert alert["y"] < asking["y"]  # where it is seen, on a small screen too
 
 
 def test_another_model_is_asked_where_one_was_unknown(served_two, visit) -> None:

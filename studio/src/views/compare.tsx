@@ -46,12 +46,12 @@ export function CompareView(props: CompareProps): JSX.Element {
       <div class="intro">
         <p>{say("compareLead")}</p>
       </div>
-      <CompareAsking {...props} />
       {comparing.trouble && (
         <p class="trouble" role="alert">
           {comparing.trouble}
         </p>
       )}
+      <CompareAsking {...props} />
       {left === null || right === null ? (
         comparing.trouble === null && <p class="soft loading">{say("loading")}</p>
       ) : (
