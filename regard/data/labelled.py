@@ -19,7 +19,7 @@ from regard.text.words import join, split
 
 _CONLLU = (".conllu", ".conllu.gz")
 _CONLLU_COLUMNS = 10
-_SIGNS = "。，？！；"
+_SIGNS, _HAN = "。，？！；", re.compile("[\u3400-\u9fff]")
 _SPAN_TAG = re.compile(r"O|[BI]-.+")
 Labels = Collection[str] | None  # those that may come; None: any
 Example = TypeVar("Example")
@@ -145,7 +145,7 @@ def _sentences(spec: Spec, tags: Labels) -> Iterator[Tagged]:
     for is_empty, block in groupby(lines, lambda line: not line.text.strip()):
         if not is_empty:
             # Words of CoNLL-U may have spaces, as 10 000 has; elsewhere such a line is a sentence.
-            pairs = [_word(line, tags, may_have_spaces=is_conllu) for line in block]
+            pairs = [_word(line, tags, is_conllu=is_conllu) for line in block]
             yield Tagged(tuple(word for word, _ in pairs), tuple(tag for _, tag in pairs))
 
 
@@ -154,7 +154,7 @@ def _tags(line: str) -> str:
     return line.partition("\t")[2].strip()
 
 
-def _word(line: _Line, tags: Labels, *, may_have_spaces: bool) -> tuple[str, str]:
+def _word(line: _Line, tags: Labels, *, is_conllu: bool) -> tuple[str, str]:
     columns = [one.strip() for one in line.text.split("\t")]
     what = None
     if len(columns) == 1:
@@ -163,9 +163,9 @@ def _word(line: _Line, tags: Labels, *, may_have_spaces: bool) -> tuple[str, str
         what = f"{len(columns)} columns"
     elif not all(columns):
         what = "a word or a tag is missing"
-    elif " " in columns[0] and not may_have_spaces:
+    elif " " in columns[0] and not is_conllu:
         what = f"{_shown(columns[0])} has a space, so it is several words, and one tag"
-    elif _is_sentence(columns[0]):
+    elif _is_sentence(columns[0]) and not is_conllu:
         what = f"{_shown(columns[0])} is several words, and has one tag"
     if what is not None:
         raise DataError(
@@ -196,8 +196,8 @@ def _sentence(line: _Line, tags: Labels) -> Tagged:
 
 
 def _is_sentence(word: str) -> bool:
-    """Chinese without spaces: no word has a sign that ends a sentence or parts one."""
-    return len(word) > 1 and not word.isascii() and any(sign in word for sign in _SIGNS)
+    """Chinese without spaces: no word of it has a sign that ends a sentence or parts one."""
+    return any(sign in word for sign in _SIGNS) and _HAN.search(word) is not None
 
 
 def words_of(text: str) -> list[str]:

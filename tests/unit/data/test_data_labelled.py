@@ -124,6 +124,13 @@ def test_tags_stand_in_several_ways(tmp_path: Path, name: str, content: str) -> 
     assert tagged(tmp_path, content, name) == SENTENCES
 
 
+def test_signs_and_numbers_are_words(tmp_path: Path) -> None:
+    (found,) = tagged(tmp_path, "。。\tP\n３，５００\tN\nTraum，\tN\n")
+    assert found.words == ("。。", "３，５００", "Traum，")
+    line = "1\t你，我\t_\tX" + "\t_" * 6
+    assert tagged(tmp_path, f"{line}\n", "a.conllu") == [Tagged(("你，我",), ("X",))]
+
+
 def test_a_word_of_conllu_may_have_a_space(tmp_path: Path) -> None:
     (found,) = tagged(tmp_path, "1\t10 000\t_\tNUM" + "\t_" * 6 + "\n", "a.conllu")
     assert found == Tagged(("10 000",), ("NUM",))
