@@ -21,6 +21,7 @@ from regard.attention.normalisers import (
     Weights,
     masked_softmax,
 )
+from regard.attention.places import longer, taken
 from regard.attention.positions import Learned, Sinusoidal, Unplaced, shift_matrix, sinusoids
 from regard.attention.probe import Probe
 from regard.attention.residual import batch_normalise, layer_normalise, residual
@@ -73,9 +74,11 @@ __all__ = [
     "batch_normalise",
     "build_score",
     "layer_normalise",
+    "longer",
     "masked_softmax",
     "masks",
     "residual",
     "shift_matrix",
     "sinusoids",
+    "taken",
 ]

@@ -53,8 +53,9 @@ def beams_as_found(
         written, sources = (_on(source.device, one) for one in beams.written(length))
         rules.apply(logits, written, sources)
         best, tokens = top(logits, min(search.width, logits.shape[1]))
-        found = (best - sums[:, None]).double()
-        beams, rows = beams.extended(found.cpu().numpy(), tokens.cpu().numpy(), length)
+        with np.errstate(invalid="ignore"):  # a broken model may leave no token possible
+            found = (best.cpu().numpy() - sums.cpu().numpy()[:, None]).astype(np.float64)
+        beams, rows = beams.extended(found, tokens.cpu().numpy(), length)
         yield from beams.ended
         if not len(rows):
             return
@@ -62,7 +63,8 @@ def beams_as_found(
 
 
 def _on(device: torch.device, numbers: Int[np.ndarray, "..."]) -> Int[Tensor, "..."]:
-    return torch.from_numpy(numbers).to(device)
+    tensor = torch.from_numpy(numbers)
+    return tensor if device.type == "cpu" else tensor.to(device)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
 import torch
 
 from regard.decoding.choices import Search
 from regard.shapes import Float, Int, Tensor
 from regard.special import BOS, EOS, PAD
+
+_NEVER = [PAD, BOS]  # comes next
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,11 @@ class Rules:
         device = source.device
         return cls(search, torch.tensor(longest, device=device), table.to(device), n_prefix)
 
+    @cached_property
+    def shortest(self) -> int:
+        """The least number of tokens at which one of the outputs must end."""
+        return int(self.longest.min())
+
     def apply(
         self,
         logits: Float[Tensor, "R V"],
@@ -52,13 +61,16 @@ class Rules:
         length = written.shape[1]  # of the output with the token to come
         forced = self.prefixes[sources, length - 1] if length <= self.n_prefix else None
         kept = None if forced is None else logits.gather(1, forced[:, None])
-        logits[:, PAD] = logits[:, BOS] = -torch.inf
+        if logits.device.type == "cpu":  # numpy gives the interpreter to no other thread meanwhile
+            logits.numpy()[:, _NEVER] = -np.inf
+        else:
+            logits[:, _NEVER] = -torch.inf
         if length <= self.search.limits.least:
             # A row at its limit must end all the same: at that length nothing else is left to it.
             logits[length < self.longest[sources], EOS] = -torch.inf
         if self.search.no_repeat and length > self.search.no_repeat:
             self._rule_out_repeats(logits, written)
-        if length >= int(self.longest.min()):
+        if length >= self.shortest:
             must_end = length >= self.longest[sources]
             end = logits[:, EOS].clone()
             logits[must_end] = -torch.inf

@@ -12,7 +12,7 @@ import torch
 from torch import autograd
 
 from regard.kernels.linear import gathers
-from regard.kernels.native import count, native, pointer, require_ids
+from regard.kernels.native import as_ids, count, native, pointer, require_ids
 from regard.shapes import Float, Int, Tensor
 
 _BLOCK_NUMBERS = 1 << 22  # logits that exist at once: 16 MB
@@ -34,7 +34,7 @@ def linear_cross_entropy(
     as torch's ``cross_entropy(label_smoothing=ε)`` does.
     """
     require_ids(targets, len(weight))
-    targets = targets.long().contiguous()
+    targets = as_ids(targets)
     loss: Tensor = _LinearCrossEntropy.apply(  # type: ignore[no-untyped-call]
         hidden, weight, targets, smoothing, bias
     )

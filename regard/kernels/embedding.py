@@ -7,7 +7,7 @@ import torch
 from torch import autograd
 
 from regard.kernels.linear import gathers
-from regard.kernels.native import count, native, pointer, require_ids
+from regard.kernels.native import as_ids, count, native, pointer, require_ids
 from regard.kernels.noise import as_arguments, draw_key, keep_mask
 from regard.kernels.operation import run
 from regard.shapes import Float, Int, Tensor
@@ -23,7 +23,7 @@ def embed(
     p: float,
 ) -> Float[Tensor, "N D"]:
     """``dropout(scale · table[id] + positions[place])``; the positions may be learned too."""
-    ids, places = ids.long().contiguous(), places.long().contiguous()
+    ids, places = as_ids(ids), as_ids(places)
     require_ids(ids, len(table))
     require_ids(places, len(positions))
     key = draw_key() if p else 0

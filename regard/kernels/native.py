@@ -106,8 +106,18 @@ def require_ids(ids: Tensor, n: int) -> None:
 
     On a GPU torch does this itself, and asking would make it wait.
     """
-    if ids.device.type == "cpu" and ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < n:
-        raise IndexError(f"ids must lie between 0 and {n - 1}, and reach {int(ids.max())}")
+    if ids.device.type != "cpu" or not ids.numel():
+        return
+    given = ids.numpy()  # numpy gives the interpreter to no other thread meanwhile
+    if not 0 <= given.min() <= given.max() < n:
+        raise IndexError(f"ids must lie between 0 and {n - 1}, and reach {given.max()}")
+
+
+def as_ids(ids: Tensor) -> Tensor:
+    """The same as the kernels read them; as they are, where they lie so."""
+    if ids.dtype == torch.int64 and ids.is_contiguous():
+        return ids
+    return ids.long().contiguous()
 
 
 def _cache_folder() -> Path:

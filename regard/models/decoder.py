@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-import torch
 from torch import nn
 
-from regard.attention import Keeping, Probe, Store, masks
+from regard.attention import Keeping, Probe, Store, longer, masks, taken
 from regard.kernels import Spans
 from regard.models.encoder import Sizes
 from regard.models.packing import Packed
@@ -163,14 +162,12 @@ class DecoderState:
 
     def with_new_places(self) -> "DecoderState":
         """The same with room for one more word a row, at the end of the stores."""
-        first, n_rows = self.written[0].length, len(self.places)
-        new = torch.arange(first, first + n_rows, device=self.places.device, dtype=torch.int32)
-        return replace(self, places=torch.cat([self.places, new[:, None]], dim=1))
+        return replace(self, places=longer(self.places, self.written[0].length))
 
     def reorder(self, rows: Int[Tensor, "N"]) -> "DecoderState":
         """Take these rows, in this order."""
         return replace(
             self,
-            places=self.places.index_select(0, rows),
-            memory_places=self.memory_places.index_select(0, rows),
+            places=taken(self.places, rows),
+            memory_places=taken(self.memory_places, rows),
         )

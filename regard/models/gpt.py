@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import nn
 
-from regard.attention import Keeping, Probe, Site, Store, masks
+from regard.attention import Keeping, Probe, Site, Store, longer, masks, taken
 from regard.errors import SizeError
 from regard.kernels import Spans, linear
 from regard.models.encoder import Encoder, EncoderLayer, Sizes
@@ -42,9 +42,7 @@ class GptState:
 
     def with_new_places(self) -> "GptState":
         """The same with room for one more word a row, at the end of the stores."""
-        first, n_rows = self.written[0].length, len(self.places)
-        new = torch.arange(first, first + n_rows, device=self.places.device, dtype=torch.int32)
-        places = torch.cat([self.places, new[:, None]], dim=1)
+        places = longer(self.places, self.written[0].length)
         return replace(self, places=places, lengths=self.lengths + 1)
 
     def reorder(self, rows: Int[Tensor, "N"]) -> "GptState":
@@ -52,8 +50,8 @@ class GptState:
         prompted = self.prompted
         return replace(
             self,
-            places=self.places.index_select(0, rows),
-            lengths=self.lengths.index_select(0, rows),
+            places=taken(self.places, rows),
+            lengths=taken(self.lengths, rows),
             prompted=None if prompted is None else prompted.index_select(0, rows),
         )
 

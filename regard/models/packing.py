@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import torch
 
 from regard.kernels import Spans
@@ -21,9 +22,10 @@ class Packed:
     @classmethod
     def column(cls, ids: Int[Tensor, "N"], place: int | Int[Tensor, "N"]) -> "Packed":
         """One token each of many sentences, at the same place in all, or each at its own."""
-        starts = torch.arange(len(ids) + 1, dtype=torch.int32)
+        # By numpy: a step of a search does this, and gives the interpreter to no other thread.
+        starts = torch.from_numpy(np.arange(len(ids) + 1, dtype=np.int32))
         if isinstance(place, int):
-            return cls(ids, torch.full_like(ids, place), starts, place + 1)
+            return cls(ids, torch.from_numpy(np.full(len(ids), place)), starts, place + 1)
         return cls(ids, place, starts, int(place.max()) + 1)
 
     @cached_property
