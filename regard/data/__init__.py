@@ -17,7 +17,7 @@ from regard.data.prepared import PreparedCorpus, prepare
 from regard.data.readers import Pair, read_corpus, read_pairs
 from regard.data.spec import Spec, parse_labelled, parse_spec
 from regard.data.texts import PreparedText, TextSpec, documents, parse_text, prepare_text
-from regard.data.windows import Passages, Windows, held_out_windows, passage_batch
+from regard.data.windows import Passages, Windows, held_out_windows, passage_batch, require_text
 
 __all__ = [
     "NOTHING",
@@ -56,6 +56,7 @@ __all__ = [
     "read_corpus",
     "read_pairs",
     "read_tagged",
+    "require_text",
     "text_row",
     "word_rows",
     "words_of",

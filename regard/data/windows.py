@@ -27,11 +27,7 @@ class Windows(Plan):
         rank: int = 0,
         n_ranks: int = 1,
     ) -> None:
-        if len(ids) <= context:
-            raise DataError(
-                f"the text has {len(ids):,} tokens, and model.context = {context} are read at "
-                "once: give more text, or a smaller context"
-            )
+        require_text(len(ids), context)
         self.ids, self.context, self.seed = ids, context, seed
         self.rank, self.n_ranks = rank, n_ranks
         self.n_rows = max(1, batch_tokens // context) * n_ranks
@@ -51,6 +47,15 @@ class Windows(Plan):
         """The windows that begin at these places; there is nothing to read beside them."""
         places = rows[:, None] + np.arange(self.context + 1)
         return text_batch(self.ids[places])
+
+
+def require_text(n_tokens: int, context: int) -> None:
+    """Refuse a text that is read at one glance: there would be nothing to learn from it."""
+    if n_tokens <= context:
+        raise DataError(
+            f"the text has {n_tokens:,} tokens, and model.context = {context} are read at once: "
+            "give more text, or a smaller context"
+        )
 
 
 def text_batch(ids: Ids) -> Batch:

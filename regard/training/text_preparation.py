@@ -17,6 +17,7 @@ from regard.data import (
     held_out_windows,
     parse_text,
     prepare_text,
+    require_text,
 )
 from regard.data.batch import Ids
 from regard.errors import DataError
@@ -137,6 +138,7 @@ def prepare_text_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> P
         learned, held = Span.of(text).cut(len(text.ids) - n_held)
         note = f"no validation text was named: the last {n_held:,} tokens are held out"
     context = _context(recipe)
+    require_text(len(learned.ids), context)
     facts = Facts(
         n_pairs=max(1, len(learned.ids) // context),
         n_target_tokens=len(learned.ids),

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from regard.serving import Server, Settings, create_app, open_models
 from regard.serving.application import PAGE
@@ -84,6 +84,10 @@ def _serving(*specs: str) -> Iterator[str]:
 def serving() -> Any:
     """Serve model folders, each PATH or NAME=PATH, while a block lasts; gives the address."""
     return _serving
+
+
+# What is waited for may take long on a busy machine; a test that passes waits no longer than that.
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="session")

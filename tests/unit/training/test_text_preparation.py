@@ -49,6 +49,15 @@ def test_the_last_tenth_is_held_out(story: Path, tmp_path: Path) -> None:
     assert prepared.source_tokenizer.decode(batch.target[0].tolist()) in TEXT
 
 
+@pytest.mark.parametrize("name", ["gpt-tiny", "bert-tiny"])
+def test_a_text_that_is_read_at_one_glance_is_refused(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "word.txt"
+    path.write_text("a b")
+    changes = ["text.kind='characters'"] if name == "bert-tiny" else []
+    with pytest.raises(DataError, match=r"the text has \d tokens, and model.context = 16 are read"):
+        prepare_text_run(ask(name, path, *changes), tmp_path / "run")
+
+
 def test_validation_text_may_be_given(story: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.txt"
     other.write_text("another line of the story\n" * 4)
