@@ -54,12 +54,18 @@ def beams_as_found(
         rules.apply(logits, written, sources)
         best, tokens = top(logits, min(search.width, logits.shape[1]))
         with np.errstate(invalid="ignore"):  # a broken model may leave no token possible
-            found = (best.cpu().numpy() - sums.cpu().numpy()[:, None]).astype(np.float64)
+            found = _numbers(best) - _numbers(sums)[:, None]
         beams, rows = beams.extended(found, tokens.cpu().numpy(), length)
         yield from beams.ended
         if not len(rows):
             return
         state = model.reorder(state, _on(source.device, rows))
+
+
+def _numbers(tensor: Float[Tensor, "..."]) -> Float[np.ndarray, "..."]:
+    # numpy knows no bfloat16, and every other operation of torch's gives the interpreter away
+    exact = tensor.double() if tensor.dtype == torch.bfloat16 else tensor
+    return exact.cpu().numpy().astype(np.float64)
 
 
 def _on(device: torch.device, numbers: Int[np.ndarray, "..."]) -> Int[Tensor, "..."]:

@@ -61,7 +61,8 @@ class Rules:
         length = written.shape[1]  # of the output with the token to come
         forced = self.prefixes[sources, length - 1] if length <= self.n_prefix else None
         kept = None if forced is None else logits.gather(1, forced[:, None])
-        if logits.device.type == "cpu":  # numpy gives the interpreter to no other thread meanwhile
+        if logits.device.type == "cpu" and logits.dtype == torch.float32:
+            # numpy gives the interpreter to no other thread meanwhile
             logits.numpy()[:, _NEVER] = -np.inf
         else:
             logits[:, _NEVER] = -torch.inf

@@ -277,6 +277,20 @@ def test_a_model_without_any_next_token_ends() -> None:
     assert beam_search(broken, SOURCE) == [[]]
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_a_model_may_compute_with_other_numbers(dtype: torch.dtype) -> None:
+    class Other(Trie):
+        def step(self, *given: Any) -> Any:
+            logits, state = super().step(*given)
+            return logits.to(dtype), state
+
+    for search in (beam_search, lambda *given: [greedy(*given)]):
+        ((best, *_),) = search(Other(TRIE), SOURCE)
+        ((exact, *_),) = search(Trie(TRIE), SOURCE)
+        assert best.tokens == exact.tokens
+        assert best.log_probability == pytest.approx(exact.log_probability, abs=0.05)
+
+
 def test_no_n_gram_comes_twice() -> None:
     again = {(): (0.1, 0.9, 0.0), (A,): (0.1, 0.9, 0.0), (A, A): (0.1, 0.8, 0.1)}
     assert found(greedy(Trie(again), SOURCE, Search(1, no_repeat=2))) == [((A, A), 0.081)]
