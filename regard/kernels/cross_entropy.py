@@ -49,15 +49,20 @@ class _Gradients(NamedTuple):
     bias: Tensor | None
 
 
-def _in_one_call(
-    hidden: Float[Tensor, "N D"],
-    weight: Float[Tensor, "V D"],
-    bias: Float[Tensor, "V"] | None,
-    targets: Int[Tensor, "N"],
-    smoothing: float,
-    grads: _Gradients,
-) -> Float[Tensor, ""] | None:
+class _Asked(NamedTuple):
+    """What the loss is of, and where its gradients go."""
+
+    hidden: Float[Tensor, "N D"]
+    weight: Float[Tensor, "V D"]
+    bias: Float[Tensor, "V"] | None
+    targets: Int[Tensor, "N"]
+    smoothing: float
+    grads: _Gradients
+
+
+def _in_one_call(asked: _Asked) -> Float[Tensor, ""] | None:
     """The summed loss, if the classes are few and the kernel serves."""
+    hidden, weight, bias, targets, smoothing, grads = asked
     (n_tokens, width), n_classes = hidden.shape, weight.shape[0]
     given = (hidden, weight) if bias is None else (hidden, weight, bias)
     are_plain = all(one.is_contiguous() for one in given)
@@ -72,15 +77,9 @@ def _in_one_call(
     return hidden.new_tensor(summed)
 
 
-def _in_blocks(
-    hidden: Float[Tensor, "N D"],
-    weight: Float[Tensor, "V D"],
-    bias: Float[Tensor, "V"] | None,
-    targets: Int[Tensor, "N"],
-    smoothing: float,
-    grads: _Gradients,
-) -> Float[Tensor, ""]:
+def _in_blocks(asked: _Asked) -> Float[Tensor, ""]:
     """The summed loss, by the best matrix products there are."""
+    hidden, weight, bias, targets, smoothing, grads = asked
     n_tokens, n_classes = hidden.shape[0], weight.shape[0]
     loss = hidden.new_zeros(())
     # Blocks of equal size: a last one of a few rows would make poor use of the processor.
@@ -120,9 +119,10 @@ class _LinearCrossEntropy(autograd.Function):
             torch.zeros_like(weight) if needs_weight else None,
             torch.zeros_like(bias) if bias is not None and ctx.needs_input_grad[4] else None,
         )
-        loss = _in_one_call(hidden, weight, bias, targets, smoothing, grads)
+        asked = _Asked(hidden, weight, bias, targets, smoothing, grads)
+        loss = _in_one_call(asked)
         if loss is None:
-            loss = _in_blocks(hidden, weight, bias, targets, smoothing, grads)
+            loss = _in_blocks(asked)
         ctx.save_for_backward(*grads)
         ctx.weight = weight
         return loss
