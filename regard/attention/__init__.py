@@ -3,8 +3,8 @@
 Read in this order: ``scores`` (how well does a key answer a query?), ``normalisers`` (how much does
 that count?), ``attend`` (the whole operation, three lines), ``multihead`` (several at once),
 ``masks`` and ``positions`` (who may look where, who stands where), ``window`` (neighbours alone, at
-linear cost), ``residual`` (add and norm), ``cache`` (what decoding keeps) and ``probe`` (where one
-can look in).
+linear cost), ``residual`` (add and norm), ``cache`` and ``places`` (what decoding keeps, and
+whose it is) and ``probe`` (where one can look in).
 """
 
 from regard.attention import masks
@@ -21,7 +21,7 @@ from regard.attention.normalisers import (
     Weights,
     masked_softmax,
 )
-from regard.attention.places import longer, taken
+from regard.attention.places import longer_places, taken_rows
 from regard.attention.positions import Learned, Sinusoidal, Unplaced, shift_matrix, sinusoids
 from regard.attention.probe import Probe
 from regard.attention.residual import batch_normalise, layer_normalise, residual
@@ -74,11 +74,11 @@ __all__ = [
     "batch_normalise",
     "build_score",
     "layer_normalise",
-    "longer",
+    "longer_places",
     "masked_softmax",
     "masks",
     "residual",
     "shift_matrix",
     "sinusoids",
-    "taken",
+    "taken_rows",
 ]

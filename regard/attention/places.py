@@ -11,7 +11,7 @@ import torch
 from regard.shapes import Int, Tensor
 
 
-def longer(places: Int[Tensor, "R T"], first: int) -> Int[Tensor, "R T1"]:
+def longer_places(places: Int[Tensor, "R T"], first: int) -> Int[Tensor, "R T1"]:
     """The same with one more place a row: ``first``, ``first + 1``, …"""
     n_rows, n_places = places.shape
     if places.device.type != "cpu":
@@ -24,7 +24,7 @@ def longer(places: Int[Tensor, "R T"], first: int) -> Int[Tensor, "R T1"]:
     return torch.from_numpy(grown)
 
 
-def taken(table: Int[Tensor, "R ..."], rows: Int[Tensor, "N"]) -> Int[Tensor, "N ..."]:
+def taken_rows(table: Int[Tensor, "R ..."], rows: Int[Tensor, "N"]) -> Int[Tensor, "N ..."]:
     """These rows of a table, in this order."""
     if table.device.type != "cpu":
         return table.index_select(0, rows)

@@ -34,8 +34,6 @@ struct Kept {  // what the way back needs, in one piece of memory
   }
 };
 
-constexpr i64 STRETCH = 8 * ROWS;  // rows of a block
-
 // What a thread takes of the rows. Where sentences can be dealt out evenly it takes whole ones, and no thread waits for
 // another's or reads what another wrote; elsewhere attention is shared out head by head.
 struct Share {

@@ -7,7 +7,6 @@ extern "C" {
 // weight and bias, added to what is there. Any of them may be null. D is a multiple of 16.
 double k_linear_loss(i64 n, i64 D, i64 V, const float* hidden, const float* weight, const float* bias, const i64* label,
                      float smooth, float* d_hidden, float* d_weight, float* d_bias) {
-  constexpr i64 STRETCH = 8 * ROWS;
   const i64 W = up(V, 16), ld = wide(W);
   const int threads = omp_get_max_threads();
   Floats across(D * W), along(V * D), first(W), others((threads - 1) * (V * D + V));

@@ -17,6 +17,7 @@ constexpr int ROWS = 12, LANES = 2;  // 24 of 32 registers are sums
 constexpr int ROWS = 6, LANES = 1;  // 12 of AVX2's 16
 #endif
 constexpr i64 PANEL = 16 * LANES;
+constexpr i64 STRETCH = 8 * ROWS;  // rows that go together through one step after the other
 
 inline i64 wide(i64 n) { return n + 16; }
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from torch import nn
 
-from regard.attention import Keeping, Probe, Store, longer, masks, taken
+from regard.attention import Keeping, Probe, Store, longer_places, masks, taken_rows
 from regard.kernels import Spans
 from regard.models.encoder import Sizes
 from regard.models.packing import Packed
@@ -162,12 +162,12 @@ class DecoderState:
 
     def with_new_places(self) -> "DecoderState":
         """The same with room for one more word a row, at the end of the stores."""
-        return replace(self, places=longer(self.places, self.written[0].length))
+        return replace(self, places=longer_places(self.places, self.written[0].length))
 
     def reorder(self, rows: Int[Tensor, "N"]) -> "DecoderState":
         """Take these rows, in this order."""
         return replace(
             self,
-            places=taken(self.places, rows),
-            memory_places=taken(self.memory_places, rows),
+            places=taken_rows(self.places, rows),
+            memory_places=taken_rows(self.memory_places, rows),
         )

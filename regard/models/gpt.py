@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import nn
 
-from regard.attention import Keeping, Probe, Site, Store, longer, masks, taken
+from regard.attention import Keeping, Probe, Site, Store, longer_places, masks, taken_rows
 from regard.errors import SizeError
 from regard.kernels import Spans, linear
 from regard.models.encoder import Encoder, EncoderLayer, Sizes
@@ -42,7 +42,7 @@ class GptState:
 
     def with_new_places(self) -> "GptState":
         """The same with room for one more word a row, at the end of the stores."""
-        places = longer(self.places, self.written[0].length)
+        places = longer_places(self.places, self.written[0].length)
         return replace(self, places=places, lengths=self.lengths + 1)
 
     def reorder(self, rows: Int[Tensor, "N"]) -> "GptState":
@@ -50,8 +50,8 @@ class GptState:
         prompted = self.prompted
         return replace(
             self,
-            places=taken(self.places, rows),
-            lengths=taken(self.lengths, rows),
+            places=taken_rows(self.places, rows),
+            lengths=taken_rows(self.lengths, rows),
             prompted=None if prompted is None else prompted.index_select(0, rows),
         )
 

@@ -25,7 +25,9 @@ class Packed:
         # By numpy: a step of a search does this, and gives the interpreter to no other thread.
         starts = torch.from_numpy(np.arange(len(ids) + 1, dtype=np.int32))
         if isinstance(place, int):
-            return cls(ids, torch.from_numpy(np.full(len(ids), place)), starts, place + 1)
+            places = torch.from_numpy(np.full(len(ids), place))
+            is_here = ids.device.type == "cpu"
+            return cls(ids, places if is_here else places.to(ids.device), starts, place + 1)
         return cls(ids, place, starts, int(place.max()) + 1)
 
     @cached_property

@@ -160,6 +160,20 @@ def test_gradients_are_added_where_they_gather() -> None:
 
 
 @kernel
+def test_a_gradient_that_was_put_aside_meanwhile_begins_anew() -> None:
+    layer = build(is_pre_norm=True, activation="gelu")
+    value, spans = torch.randn(9, 32).requires_grad_(), spans_of([4, 5], is_causal=True)
+    layer.packed(Stream(value), spans).value.square().sum().backward()  # type: ignore[no-untyped-call]
+    once = {name: p.grad.clone() for name, p in layer.named_parameters() if p.grad is not None}
+    Updater(layer)
+    result = layer.packed(Stream(value), spans).value
+    layer.zero_grad(set_to_none=True)
+    result.square().sum().backward()  # type: ignore[no-untyped-call]
+    for name, parameter in layer.named_parameters():
+        torch.testing.assert_close(parameter.grad, once[name], rtol=1e-4, atol=1e-4, msg=name)
+
+
+@kernel
 @norms
 def test_without_gradients_it_computes_the_same(is_pre_norm: bool) -> None:
     layer = build(is_pre_norm=is_pre_norm, activation="relu")
