@@ -149,6 +149,10 @@ class MultiHeadAttention(Attention):
         """Query, key and value projections as one."""
         return self._joined.get(3) or Joined.of(self.query, self.key, self.value)
 
+    def joined_memory(self) -> "Joined":
+        """Key and value projections as one."""
+        return self._joined.get(2) or Joined.of(self.key, self.value)
+
     def _project(
         self, value: Float[Tensor, "N D"], *projections: nn.Linear
     ) -> Float[Tensor, "N P"]:

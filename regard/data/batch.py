@@ -23,6 +23,7 @@ class Batch:
 
     source: Int[Tensor, "B S"]
     target: Int[Tensor, "B T"]
+    is_full: bool = False  # whether it is known that no target is padded
 
     @property
     def n_source_tokens(self) -> int:
@@ -36,9 +37,8 @@ class Batch:
 
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on a device."""
-        return Batch(
-            self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True)
-        )
+        source, target = (side.to(device, non_blocking=True) for side in (self.source, self.target))
+        return Batch(source, target, self.is_full)
 
     def __len__(self) -> int:
         return len(self.source)

@@ -46,7 +46,7 @@ class Windows(Plan):
     def batch(self, rows: Rows) -> Batch:
         """The windows that begin at these places; there is nothing to read beside them."""
         places = rows[:, None] + np.arange(self.context + 1)
-        return text_batch(self.ids[places])
+        return text_batch(self.ids[places], is_full=True)
 
 
 def require_text(n_tokens: int, context: int) -> None:
@@ -58,10 +58,10 @@ def require_text(n_tokens: int, context: int) -> None:
         )
 
 
-def text_batch(ids: Ids) -> Batch:
+def text_batch(ids: Ids, *, is_full: bool = False) -> Batch:
     """Rows of text to be read and predicted, and an empty source."""
     target = torch.from_numpy(ids.astype(np.int64))
-    return Batch(target.new_empty(len(target), 0), target)
+    return Batch(target.new_empty(len(target), 0), target, is_full)
 
 
 def held_out_windows(ids: Ids, context: int, most_tokens: int) -> list[Batch]:

@@ -1,7 +1,7 @@
 """From a model to tokens: searches that know only ``models.interface.Step``."""
 
 from regard.decoding.beam import beam_search
-from regard.decoding.choices import PENALTIES, Limits, Sampling, Search
+from regard.decoding.choices import PENALTIES, WIDEST, Limits, Sampling, Search
 from regard.decoding.constrained import constrained_search
 from regard.decoding.ensemble import Ensemble
 from regard.decoding.greedy import greedy
@@ -13,6 +13,7 @@ from regard.decoding.together import Opening, stream_together
 
 __all__ = [
     "PENALTIES",
+    "WIDEST",
     "Ensemble",
     "Hypothesis",
     "Limits",

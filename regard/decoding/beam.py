@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,8 +12,8 @@ from regard.decoding.choices import Search
 from regard.decoding.hypothesis import Hypothesis
 from regard.decoding.inferring import infer_each
 from regard.decoding.rules import Rules
-from regard.kernels import log_sum_exp, top
-from regard.models.interface import State, Step
+from regard.kernels import Ended, log_sum_exp, top
+from regard.models.interface import SearchesItself, State, Step
 from regard.shapes import Bool, Float, Int, Tensor
 from regard.special import BOS, EOS, PAD
 
@@ -45,8 +46,12 @@ def beams_as_found(
 ) -> Iterator[tuple[int, list[Hypothesis]]]:
     """The same, each with its row of the source, as soon as its beam is empty."""
     rules = Rules.of(search, source, prefixes)
-    beams = _Beams.of(rules)
+    own = searched_by_itself(model, source, rules)
+    if own is not None:
+        yield from own
+        return
     state = model.start(source)
+    beams = _Beams.of(rules)
     for length in range(1, beams.most + 1):
         logits, state = model.step(state, _on(source.device, beams.last_tokens(length)))
         sums = log_sum_exp(logits)
@@ -60,6 +65,22 @@ def beams_as_found(
         if not len(rows):
             return
         state = model.reorder(state, _on(source.device, rows))
+
+
+def searched_by_itself(
+    model: Step[Any], source: Int[Tensor, "B S"], rules: Rules
+) -> Iterator[tuple[int, list[Hypothesis]]] | None:
+    """What the model finds by itself, if it can: the same, without a word from Python."""
+    if not isinstance(model, SearchesItself) or source.device.type != "cpu":
+        return None
+    found = model.beams(source, rules.asked)
+    return None if found is None else _hypotheses(found)
+
+
+def _hypotheses(found: Iterator[Ended]) -> Iterator[tuple[int, list[Hypothesis]]]:
+    for ended in found:
+        for row, outputs in ended:
+            yield row, [Hypothesis(*complete) for complete in outputs]
 
 
 def _numbers(tensor: Float[Tensor, "..."]) -> Float[np.ndarray, "..."]:

@@ -8,6 +8,7 @@ from regard.errors import UsageError
 from regard.special import EOS
 
 PENALTIES = ("wu", "power")
+WIDEST = 1000  # a beam: wider ones find nothing better, and fill the memory
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,13 @@ class Limits:
     extra: int = 10
     most: int = 1024
     least: int = 0
+
+    def __post_init__(self) -> None:
+        if self.least > self.most:
+            raise UsageError(
+                f"outputs of least = {self.least} and most = {self.most} tokens are not possible: "
+                f"make least {self.most} or less, or most {self.least} or more"
+            )
 
     def longest(self, n_source: int) -> int:
         """The most tokens, <EOS> included, for a source of this many tokens."""
@@ -73,6 +81,10 @@ class Search:
                 f"a search of width = {self.width}, n_best = {self.n_best} and alpha = "
                 f"{self.alpha:g} is not possible: width and n_best are 1 or more, alpha is 0 or "
                 "more"
+            )
+        if self.width > WIDEST:
+            raise UsageError(
+                f"a beam of {self.width:,} is too wide: choose a width of {WIDEST:,} or less"
             )
         if self.n_best > self.width and self.sampling is None:
             raise UsageError(

@@ -1,9 +1,12 @@
 """Greedy search: always the most probable next token."""
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import torch
 
+from regard.decoding.beam import searched_by_itself
 from regard.decoding.choices import Search
 from regard.decoding.hypothesis import Hypothesis
 from regard.decoding.inferring import infer_each
@@ -12,6 +15,8 @@ from regard.kernels import log_sum_exp, top
 from regard.models.interface import State, Step
 from regard.shapes import Int, Tensor
 from regard.special import BOS, EOS, PAD
+
+_NOTHING = Hypothesis((), -math.inf, -math.inf)  # of a broken model, which leaves no token possible
 
 
 def greedy(
@@ -34,6 +39,11 @@ def greedy_as_found(
 ) -> Iterator[tuple[int, Hypothesis]]:
     """The same, each with its row of the source, as soon as it has ended."""
     rules = Rules.of(search, source, prefixes)
+    one_wide = replace(rules, search=replace(search, width=1, n_best=1))
+    own = searched_by_itself(model, source, one_wide)
+    if own is not None:
+        yield from ((row, found[0] if found else _NOTHING) for row, found in own)
+        return
     n_rows, most = len(source), int(rules.longest.max())
     alive = torch.arange(n_rows, device=source.device)
     written = torch.full((n_rows, most + 1), PAD, device=source.device)
@@ -45,7 +55,7 @@ def greedy_as_found(
         sums = log_sum_exp(logits)
         rules.apply(logits, written[alive, :length], alive)
         best, tokens = top(logits, 1)
-        totals[alive] += (best[:, 0] - sums).double()
+        totals[alive] += best[:, 0].double() - sums.double()
         # A broken model may leave no token possible: then the output ends.
         tokens = tokens.masked_fill(best == -torch.inf, EOS)[:, 0]
         written[alive, length] = tokens

@@ -19,6 +19,7 @@ from regard.models.interface import Step
 from regard.special import PAD
 
 _FEWEST = 8  # rows that are worth a worker of their own
+_MOST_HYPOTHESES = 4096  # of a batch: a wide beam of many sources would fill the memory
 _PATIENCE = 0.1  # seconds between two looks at whether to stop
 
 Numbered = tuple[int, SourceLine]
@@ -43,6 +44,7 @@ def search_many(
     """
     search = search or Search()
     device = device or torch.device("cpu")
+    batch_rows = min(batch_rows, max(1, _MOST_HYPOTHESES // search.width))
     model = _one(models)
     n_threads = torch.get_num_threads()
     if n_workers is None:

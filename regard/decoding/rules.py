@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from regard.decoding.choices import Search
+from regard.kernels import BeamQuestion
 from regard.shapes import Float, Int, Tensor
 from regard.special import BOS, EOS, PAD
 
@@ -47,6 +48,23 @@ class Rules:
     def shortest(self) -> int:
         """The least number of tokens at which one of the outputs must end."""
         return int(self.longest.min())
+
+    @property
+    def asked(self) -> BeamQuestion:
+        """The same in numbers, for a model that searches by itself."""
+        search, most = self.search, int(self.longest.max())
+        return BeamQuestion(
+            width=search.width,
+            n_best=search.n_best,
+            least=search.limits.least,
+            no_repeat=search.no_repeat,
+            longest=self.longest.numpy(),
+            prefixes=self.prefixes.numpy(),
+            penalties=np.array([1.0, *(search.penalised(n) for n in range(1, most + 1))]),
+            padding=PAD,
+            begin=BOS,
+            end=EOS,
+        )
 
     def apply(
         self,

@@ -7,6 +7,7 @@ drawn from torch's generator, so ``torch.manual_seed`` decides all of it.
 
 from regard.kernels.adam import Adam, adam_step, gradient_norm
 from regard.kernels.attention import Spans, attend_packed
+from regard.kernels.beams import BeamQuestion, Ended
 from regard.kernels.candidates import log_sum_exp, top
 from regard.kernels.cross_entropy import linear_cross_entropy
 from regard.kernels.dropout import Dropout, dropout
@@ -18,13 +19,17 @@ from regard.kernels.memory import keep_heap
 from regard.kernels.native import is_native, without_native
 from regard.kernels.norm import add_norm
 from regard.kernels.recall import recall
+from regard.kernels.words import Words
 
 __all__ = [
     "Adam",
+    "BeamQuestion",
     "Dropout",
     "EndNorm",
+    "Ended",
     "LayerOptions",
     "Spans",
+    "Words",
     "adam_step",
     "add_norm",
     "attend_packed",

@@ -55,8 +55,12 @@ inline void give(const Head& h, const float* weights, const float* b, i64 ldb, f
 inline void softmax_row(float* r, i64 end, i64 ld, float scale) {
   if (end < 1) return;
   const i64 width = up(end, 16);
-  const v16 lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, none = v16{} - INFINITY;
+#ifdef __AVX512F__
+  const vec lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, none = vec{} - INFINITY;
   store(r + width - 16, lanes < float(end - width + 16) ? load(r + width - 16) : none);
+#else
+  std::fill(r + end, r + width, -INFINITY);
+#endif
   const float top = row_max(r, width);
   float sum = 0.0f;
 #pragma omp simd reduction(+ : sum)
@@ -126,6 +130,48 @@ inline void attend_back(const Head& h, const Drop& drop, HeadRoom& room, const f
   give(h, pd, g, ldg, dv, lddv);
   gather(h, ds, h.k, h.ldk, dq, lddq);
   give(h, ds, h.q, h.ldq, dk, lddk);
+}
+
+// Sentences end to end: rows q_starts[b]..q_starts[b+1] of q look at rows k_starts[b]..k_starts[b+1] of k and v. Row
+// strides let q, k, v be column bands of one projection. `rooms` [B] is where a sentence's probabilities begin: H
+// matrices [tq, up(tk, 16)].
+struct Sentences {
+  i64 B, H, E;
+  const int32_t *q_starts, *k_starts;
+  const i64* rooms;
+  const float* q;
+  i64 ldq;
+  const float* k;
+  i64 ldk;
+  const float* v;
+  i64 ldv;
+  int causal;
+};
+
+// work(head, its noise, its first row among the queries and among the keys, its first column, its probabilities' place)
+template <class Work>
+void for_all_heads(const Sentences& s, const Drop& drop, Work work) {
+#pragma omp parallel
+  {
+    HeadRoom room;
+#pragma omp for schedule(dynamic, 8)
+    for (i64 i = 0; i < s.B * s.H; ++i) {
+      const i64 b = i / s.H, e = i % s.H * s.E, q0 = s.q_starts[b], k0 = s.k_starts[b];
+      const i64 tq = s.q_starts[b + 1] - q0, tk = s.k_starts[b + 1] - k0;
+      const Head h{tq,    tk,    s.E,   s.q + q0 * s.ldq + e, s.k + k0 * s.ldk + e, s.v + k0 * s.ldv + e,
+                   s.ldq, s.ldk, s.ldv, s.causal};
+      Drop mine = drop;
+      mine.stream += u64(i + 1) << 40;
+      work(h, mine, room, q0, k0, e, s.rooms[b] + i % s.H * tq * h.ld());
+    }
+  }
+}
+
+// A row of `out` is ldo after the one before.
+inline void attend_all(const Sentences& s, const Drop& drop, float* probs, float* out, i64 ldo) {
+  for_all_heads(s, drop, [=](const Head& h, const Drop& mine, HeadRoom& room, i64 q0, i64, i64 e, i64 at) {
+    attend(h, mine, room, probs + at, out + q0 * ldo + e, ldo);
+  });
 }
 
 }  // namespace

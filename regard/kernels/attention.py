@@ -29,11 +29,6 @@ class Spans:
     key_starts: Int[Tensor, "starts"]
     is_causal: bool = False
 
-    @cached_property
-    def lengths(self) -> tuple[Int[Tensor, "B"], Int[Tensor, "B"]]:
-        """How many queries and keys each sentence has."""
-        return self.query_starts.diff().long(), self.key_starts.diff().long()
-
     def rooms(self, n_heads: int) -> tuple[Int[Tensor, "B"], int]:
         """Where each sentence's probabilities begin, and how many there are in all."""
         if n_heads not in self._rooms:
@@ -49,18 +44,19 @@ class Spans:
         n_queries, n_keys = queries[1:] - queries[:-1], keys[1:] - keys[:-1]
         sizes = n_queries.astype(np.int64) * (-(-n_keys // _LANES) * _LANES) * n_heads
         ends = np.cumsum(sizes)
-        return torch.from_numpy(ends - sizes), int(ends[-1])
+        with torch.inference_mode(mode=False):  # spans may be kept, and used to learn later
+            return torch.from_numpy(ends - sizes), int(ends[-1])
 
     @cached_property
     def padding(self) -> "Padding":
         """How to lay the sentences out as a padded batch, for the torch path."""
-        n_queries, n_keys = self.lengths
-        query, key = _Rows.of(n_queries), _Rows.of(n_keys)
-        allowed = key.is_real[:, None, None, :]
-        if self.is_causal:
-            n, m = query.is_real.shape[1], key.is_real.shape[1]
-            allowed = allowed & torch.ones(n, m, dtype=torch.bool).tril()
-        return Padding(query, key, allowed)
+        with torch.inference_mode(mode=False):  # as above
+            query, key = (_Rows.of(one.diff()) for one in (self.query_starts, self.key_starts))
+            allowed = key.is_real[:, None, None, :]
+            if self.is_causal:
+                n, m = query.is_real.shape[1], key.is_real.shape[1]
+                allowed = allowed & torch.ones(n, m, dtype=torch.bool).tril()
+            return Padding(query, key, allowed)
 
 
 @dataclass(frozen=True)

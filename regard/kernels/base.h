@@ -18,7 +18,16 @@ using i64 = int64_t;
 using u64 = uint64_t;
 using u32 = uint32_t;
 using u16 = uint16_t;
-typedef float v16 __attribute__((vector_size(64), aligned(4), may_alias));
+
+// As many numbers as a register of this processor holds: of wider ones GCC makes detours through memory.
+#if defined(__AVX512F__)
+constexpr int WIDTH = 16;
+#elif defined(__AVX__)
+constexpr int WIDTH = 8;
+#else
+constexpr int WIDTH = 4;
+#endif
+typedef float vec __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
 
 namespace {
 
@@ -55,7 +64,8 @@ inline void philox(u64 seed, u64 stream, u64 block, u16* out) {
     _mm512_store_si512(out + 64 * h + 32, _mm512_mask_blend_epi32(0xAAAA, c[h], _mm512_slli_epi64(d[h], 32)));
   }
 #else
-  u32* w = reinterpret_cast<u32*>(out);
+  typedef u32 __attribute__((may_alias)) word;  // read as 16-bit numbers afterwards
+  word* w = reinterpret_cast<word*>(out);
   for (int l = 0; l < 16; ++l) {
     u32 a = u32(base) + l, b = u32(base >> 32), c = u32(stream), d = u32(stream >> 32);
     u32 k0 = u32(seed), k1 = u32(seed >> 32);
@@ -66,7 +76,7 @@ inline void philox(u64 seed, u64 stream, u64 block, u16* out) {
       b = u32(q);
       d = u32(p);
     }
-    u32* o = w + (l / 8) * 32 + (l % 8) * 2;
+    word* o = w + (l / 8) * 32 + (l % 8) * 2;
     o[0] = a, o[1] = b, o[16] = c, o[17] = d;
   }
 #endif
@@ -139,12 +149,15 @@ struct Gelu {  // z Φ(z) and its derivative, exactly; vectorised by the compile
   }
 };
 
-inline float largest(v16 x) {  // of sixteen; std::max in a loop is not vectorised without -ffinite-math-only
+inline vec load(const float* p) { return *reinterpret_cast<const vec*>(p); }
+inline void store(float* p, vec x) { *reinterpret_cast<vec*>(p) = x; }
+
+inline float largest(vec x) {  // std::max in a loop is not vectorised without -ffinite-math-only
 #ifdef __AVX512F__
   return _mm512_reduce_max_ps(__m512(x));
 #else
   float top = x[0];
-  for (int l = 1; l < 16; ++l) top = std::max(top, x[l]);
+  for (int l = 1; l < WIDTH; ++l) top = std::max(top, x[l]);
   return top;
 #endif
 }
@@ -152,10 +165,10 @@ inline float largest(v16 x) {  // of sixteen; std::max in a loop is not vectoris
 inline float row_max(const float* r, i64 n) {
   float top = -INFINITY;
   i64 j = 0;
-  if (n >= 16) {
-    v16 best = *reinterpret_cast<const v16*>(r);
-    for (j = 16; j + 16 <= n; j += 16) {
-      const v16 x = *reinterpret_cast<const v16*>(r + j);
+  if (n >= WIDTH) {
+    vec best = load(r);
+    for (j = WIDTH; j + WIDTH <= n; j += WIDTH) {
+      const vec x = load(r + j);
       best = x > best ? x : best;
     }
     top = largest(best);

@@ -74,7 +74,7 @@ def _in_one_call(asked: _Asked) -> Float[Tensor, ""] | None:
         ctypes.c_float(smoothing),
         *(pointer(one) for one in grads),
     )
-    return hidden.new_tensor(summed)
+    return hidden.new_full((), summed)
 
 
 def _in_blocks(asked: _Asked) -> Float[Tensor, ""]:

@@ -3,39 +3,45 @@
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 import torch
 
 from regard.kernels.native import addresses, count, native, pointer
+from regard.kernels.panels import Panels
 from regard.shapes import Float, Int, Tensor
 
 _LANES = 16
 _ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
 
 
-@cache
-def _matrix_product() -> Any:
-    """BLAS' ``sgemm_`` out of torch's own library; ``None`` where torch does not show it."""
-    try:
-        torchs_own = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))
-        return ctypes.cast(torchs_own.sgemm_, ctypes.c_void_p)
-    except (OSError, AttributeError):
-        return None
+class _Stack(ctypes.Structure):
+    """The kernel's struct of that name."""
+
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("n_layers", "D", "F", "H", "V")),
+        ("is_pre_norm", ctypes.c_int64),
+        ("activation", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("layers", "norm", "shift", "output", "bias")),
+        ("epsilon", ctypes.c_float),
+    )
+
+
+Part = Float[Tensor, "..."] | Panels | None
 
 
 @dataclass(frozen=True)
-class DecoderWeights:
-    """All weights of a decoder, as ``k_decoder_step`` reads them: a row for each input.
+class StackWeights:
+    """All weights of a decoder or an encoder, as the kernels read them.
 
-    A decoder alone, which looks at no source, has ``None`` for the weights of looking.
+    What looks at no source, a decoder alone or an encoder, has ``None`` for the weights of looking.
     """
 
-    layers: tuple[tuple[Float[Tensor, "..."] | None, ...], ...]  # in the order of its struct Layer
+    layers: tuple[tuple[Part, ...], ...]  # in the order of its struct Layer
     norm: tuple[Float[Tensor, "D"], Float[Tensor, "D"]] | None  # at the end of the stack
-    output: Float[Tensor, "D V"]
+    output: Panels | None  # an encoder has none
+    bias: Float[Tensor, "V"] | None  # of the output
     n_heads: int
     is_pre_norm: bool
     activation: str
@@ -44,35 +50,59 @@ class DecoderWeights:
     @property
     def can_run(self) -> bool:
         """Whether the C++ kernel serves these weights on this machine."""
-        fits = (self.output.shape[0] // self.n_heads) % _LANES == 0
-        given = [one for one in self._listed if one is not None]
+        given = [one for one in (*self._listed, *(self.norm or ()), self.bias) if one is not None]
         return (
-            fits
+            (self.width // self.n_heads) % _LANES == 0
             and self.activation in _ACTIVATIONS
-            and native(self.output, *given) is not None
-            and _matrix_product() is not None
+            and native(*given) is not None
         )
 
     @property
-    def d_inner(self) -> int:
-        """How wide the layers become within."""
-        narrow = self.layers[0][-2]
-        assert narrow is not None
-        return narrow.shape[0]
+    def width(self) -> int:
+        """Of the vectors that pass through."""
+        return self._narrow.n_outputs
+
+    @property
+    def n_tokens(self) -> int:
+        """How many the output chooses from."""
+        return 0 if self.output is None else self.output.n_outputs
 
     @cached_property
-    def starts(self) -> Any:
-        """Where each of the layers' weights begins."""
+    def stack(self) -> Any:
+        """Where all of it lies, as the kernels are told."""
         assert all(one.is_contiguous() for one in self._listed if one is not None)
+        norm, shift = self.norm or (None, None)
+        return _Stack(
+            *(len(self.layers), self.width, self._narrow.n_inputs, self.n_heads, self.n_tokens),
+            *(self.is_pre_norm, _ACTIVATIONS.index(self.activation)),
+            ctypes.cast(self._starts, ctypes.c_void_p),
+            *(pointer(one) for one in (norm, shift, _numbers(self.output), self.bias)),
+            self.epsilon,
+        )
+
+    @property
+    def _narrow(self) -> Panels:
+        """The last product of a layer."""
+        narrow = self.layers[0][-2]
+        assert isinstance(narrow, Panels)
+        return narrow
+
+    @cached_property
+    def _starts(self) -> Any:
+        """Where each of the layers' weights begins."""
         return addresses(self._listed)
 
     @property
     def _listed(self) -> list[Tensor | None]:
-        return [one for layer in self.layers for one in layer]
+        return [_numbers(one) for layer in self.layers for one in layer]
+
+
+def _numbers(part: Part) -> Tensor | None:
+    return part.numbers if isinstance(part, Panels) else part
 
 
 def decoder_step(
-    weights: DecoderWeights,
+    weights: StackWeights,
     embedded: Float[Tensor, "R D"],
     written: Sequence[Float[Tensor, "..."]],
     first: int,
@@ -80,7 +110,7 @@ def decoder_step(
     source: Sequence[Float[Tensor, "..."]] = (),
     source_places: Int[Tensor, "R S"] | None = None,
 ) -> Float[Tensor, "R V"]:
-    """The logits of the next words; ``embedded`` is written over.
+    """The logits of the next words.
 
     ``written`` and ``source`` hold, for each layer, rows of keys and values side by side; those of
     the new words are written to rows ``first``, ``first + 1``, … of ``written``. A decoder alone
@@ -91,25 +121,11 @@ def decoder_step(
     seen = [places] if source_places is None else [places, source_places]
     assert all(one.dtype == torch.int32 for one in seen)
     assert all(one.is_contiguous() for one in (embedded, *seen))
-    n_rows, width = embedded.shape
-    output = weights.output
-    logits = embedded.new_empty(n_rows, output.shape[1])
-    norm, shift = weights.norm or (None, None)
+    n_rows = len(embedded)
+    logits = embedded.new_empty(n_rows, weights.n_tokens)
     lib.k_decoder_step(
-        _matrix_product(),
-        count(len(weights.layers)),
+        ctypes.byref(weights.stack),
         count(n_rows),
-        count(width),
-        count(weights.d_inner),
-        count(weights.n_heads),
-        count(output.shape[1]),
-        ctypes.c_int(weights.is_pre_norm),
-        ctypes.c_int(_ACTIVATIONS.index(weights.activation)),
-        ctypes.c_double(weights.epsilon),
-        weights.starts,
-        pointer(norm),
-        pointer(shift),
-        pointer(output),
         addresses(written),
         count(first),
         pointer(places),

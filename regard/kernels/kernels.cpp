@@ -1,7 +1,7 @@
 // Fused fp32 kernels for training and running a Transformer on a CPU, with a plain C ABI (loaded by ctypes; no torch headers).
 // All tensors are contiguous unless a row stride is given. Rows are tokens: batches are packed, so no padding exists.
 // Results do not depend on the number of threads, except for the order in which parameter gradients are summed.
-#include "base.h"
+#include "rows.h"
 
 extern "C" {
 
@@ -74,38 +74,9 @@ void k_add_norm_back(i64 n, i64 d, const float* g_out, const float* g_res, const
     const Part part(n);
     float *sg = sums.data() + part.id * 3 * d, *sb = sg + d, *sy = sb + d;
     for (i64 i = part.lo; i < part.hi; ++i) {
-      const float *g = g_out + i * d, *r = res + i * d, *gr = g_res ? g_res + i * d : nullptr;
-      float* o = dx + i * d;
-      const float m = mean[i], s = rstd[i];
-      float c1 = 0.0f, c2 = 0.0f;
-#pragma omp simd reduction(+ : c1, c2)
-      for (i64 j = 0; j < d; ++j) {
-        const float xh = (r[j] - m) * s, gg = g[j] * gamma[j];
-        c1 += gg;
-        c2 += gg * xh;
-        sg[j] += g[j] * xh;
-        sb[j] += g[j];
-      }
-      c1 /= d;
-      c2 /= d;
-      if (gr) {
-#pragma omp simd
-        for (i64 j = 0; j < d; ++j) o[j] = s * (g[j] * gamma[j] - c1 - (r[j] - m) * s * c2) + gr[j];
-      } else {
-#pragma omp simd
-        for (i64 j = 0; j < d; ++j) o[j] = s * (g[j] * gamma[j] - c1 - (r[j] - m) * s * c2);
-      }
-      if (dy) {
-        drop.row(i, d, f.data());
-        const float* fi = f.data();
-        float* q = dy + i * d;
-#pragma omp simd
-        for (i64 j = 0; j < d; ++j) {
-          const float v = o[j] * fi[j];
-          q[j] = v;
-          sy[j] += v;
-        }
-      }
+      norm_row_back(d, g_out + i * d, res + i * d, gamma, mean[i], rstd[i], g_res ? g_res + i * d : nullptr, dx + i * d,
+                    sg, sb);
+      if (dy) drop_row(d, dx + i * d, drop, i, f.data(), dy + i * d, sy);
     }
   }
   std::vector<float> total(3 * d);
@@ -214,6 +185,13 @@ void k_colsum(i64 n, i64 d, const float* x, float* out) {
     }
   }
   reduce(sums, threads, d, out);
+}
+
+// The largest of n ids, where those below 0 count as larger than all others.
+u64 k_largest_id(i64 n, const i64* ids) {
+  u64 top = 0;
+  for (i64 i = 0; i < n; ++i) top = std::max(top, u64(ids[i]));
+  return top;
 }
 
 // out = dropout(scale * table[id] + pos[position])

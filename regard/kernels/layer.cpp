@@ -1,18 +1,13 @@
 // Whole layers of a Transformer's encoder, or of GPT: self-attention and feed-forward, each with add & norm, in one
 // call forward and one back. Every thread takes blocks of rows through all that is done row by row, so that what one
 // step writes the next still finds in the cache; only attention looks across rows.
+#include <array>
+
 #include "attention.h"
+#include "deal.h"
+#include "rows.h"
 
 namespace {
-
-struct Shape {  // as layer.py lists them
-  i64 rows, sentences, width, inner, heads;
-  i64 is_causal, is_pre_norm, is_gelu;
-  double epsilon, p_attention, p_first, p_inner, p_second;  // of dropout: weights, first sum, inner, second sum
-  u64 key_attention, key_first, key_inner, key_second;
-  const int32_t* starts;  // of the sentences
-  const i64* rooms;       // where each sentence's probabilities begin
-};
 
 template <class T>
 struct Parameters {  // in the order of layer.py; also their gradients
@@ -34,52 +29,16 @@ struct Kept {  // what the way back needs, in one piece of memory
   }
 };
 
-// What a thread takes of the rows. Where sentences can be dealt out evenly it takes whole ones, and no thread waits for
-// another's or reads what another wrote; elsewhere attention is shared out head by head.
-struct Share {
-  i64 row, end, first, last;  // its rows, and its sentences
-  bool is_whole;
-  explicit Share(const Shape& s) {
-    const i64 n = omp_get_num_threads(), id = omp_get_thread_num(), tiles = (s.rows + ROWS - 1) / ROWS;
-    i64 most = 0;
-    for (i64 t = 0; t < n; ++t) most = std::max(most, s.starts[border(s, n, t + 1)] - i64(s.starts[border(s, n, t)]));
-    is_whole = most * n <= s.rows + s.rows / 16;
-    first = border(s, n, id), last = border(s, n, id + 1);
-    row = is_whole ? s.starts[first] : tiles * id / n * ROWS;
-    end = is_whole ? s.starts[last] : std::min(s.rows, tiles * (id + 1) / n * ROWS);
-  }
-
- private:
-  static i64 border(const Shape& s, i64 n, i64 t) {  // the sentence that begins nearest to t of n equal parts
-    const i64 place = s.rows * t / n;
-    const i64 after = std::lower_bound(s.starts, s.starts + s.sentences, int32_t(place)) - s.starts;
-    return after && place - s.starts[after - 1] < s.starts[after] - place ? after - 1 : after;
-  }
-};
-
+// One head of one sentence: work gets it, its noise, its first row and column, and where its probabilities begin.
 template <class Work>
-void in_blocks(const Share& share, Work work) {
-  for (i64 i = share.row; i < share.end; i += STRETCH) work(i, std::min(STRETCH, share.end - i));
-}
-
-template <class Work>
-void for_heads(const Shape& s, const Share& share, const float* qkv, const Drop& drop, Work work) {
+void at_head(const Shape& s, i64 at, const float* qkv, const Drop& drop, Work work) {
   const i64 D = s.width, E = D / s.heads, ld = wide(3 * D);
-  auto one = [&](i64 at) {
-    const i64 b = at / s.heads, h = at % s.heads, row = s.starts[b], t = s.starts[b + 1] - row;
-    const float* q = qkv + row * ld + h * E;
-    const Head head{t, t, E, q, q + D, q + 2 * D, ld, ld, ld, int(s.is_causal)};
-    Drop mine = drop;
-    mine.stream = u64(at + 1) << 40;
-    work(head, mine, row, h * E, s.rooms[b] + h * t * head.ld());
-  };
-  if (share.is_whole) {
-    for (i64 at = share.first * s.heads; at < share.last * s.heads; ++at) one(at);
-    return;
-  }
-#pragma omp barrier
-#pragma omp for schedule(dynamic, 4)
-  for (i64 at = 0; at < s.sentences * s.heads; ++at) one(at);
+  const i64 b = at / s.heads, h = at % s.heads, row = s.starts[b], t = s.starts[b + 1] - row;
+  const float* q = qkv + row * ld + h * E;
+  const Head head{t, t, E, q, q + D, q + 2 * D, ld, ld, ld, int(s.is_causal)};
+  Drop mine = drop;
+  mine.stream = u64(at + 1) << 40;
+  work(head, mine, row, h * E, s.rooms[b] + h * t * head.ld());
 }
 
 void pack_transposed(i64 K, i64 N, const float* W, float* packed) {  // of W [N, K]
@@ -90,96 +49,6 @@ void pack_transposed(i64 K, i64 N, const float* W, float* packed) {  // of W [N,
 void pack(i64 K, i64 N, const float* W, float* packed, i64 k0 = 0, i64 depth = 0) {  // of W [K, N]
 #pragma omp for schedule(static) nowait
   for (i64 p = 0; p < panels(N); ++p) pack_panel(p, K, N, W, N, k0, depth ? depth : K, packed);
-}
-
-// out = the gradient of what was normed (+ more, where given), and those of gamma and beta
-void norm_row_back(i64 d, const float* g, const float* x, const float* gamma, float mean, float rstd, const float* more,
-                   float* out, float* dgamma, float* dbeta) {
-  float c1 = 0.0f, c2 = 0.0f;
-#pragma omp simd reduction(+ : c1, c2)
-  for (i64 j = 0; j < d; ++j) {
-    const float xh = (x[j] - mean) * rstd, gg = g[j] * gamma[j];
-    c1 += gg;
-    c2 += gg * xh;
-    dgamma[j] += g[j] * xh;
-    dbeta[j] += g[j];
-  }
-  c1 /= d, c2 /= d;
-  if (more) {
-#pragma omp simd
-    for (i64 j = 0; j < d; ++j) out[j] = rstd * (g[j] * gamma[j] - c1 - (x[j] - mean) * rstd * c2) + more[j];
-  } else {
-#pragma omp simd
-    for (i64 j = 0; j < d; ++j) out[j] = rstd * (g[j] * gamma[j] - c1 - (x[j] - mean) * rstd * c2);
-  }
-}
-
-void add_row(i64 d, const float* x, const float* change, const Drop& drop, i64 row, float* factor, float* out) {
-  if (drop.thr) {
-    drop.row(row, d, factor);
-#pragma omp simd
-    for (i64 j = 0; j < d; ++j) out[j] = x[j] + change[j] * factor[j];
-  } else {
-#pragma omp simd
-    for (i64 j = 0; j < d; ++j) out[j] = x[j] + change[j];
-  }
-}
-
-// out = dropout(g), the gradient of a change, and its sum
-void drop_row(i64 d, const float* g, const Drop& drop, i64 row, float* factor, float* out, float* sum) {
-  if (drop.thr) {
-    drop.row(row, d, factor);
-#pragma omp simd
-    for (i64 j = 0; j < d; ++j) {
-      const float v = g[j] * factor[j];
-      out[j] = v;
-      sum[j] += v;
-    }
-  } else {
-#pragma omp simd
-    for (i64 j = 0; j < d; ++j) {
-      out[j] = g[j];
-      sum[j] += g[j];
-    }
-  }
-}
-
-void relu_row(i64 d, const float* factor, float* x) {
-#pragma omp simd
-  for (i64 j = 0; j < d; ++j) x[j] = std::max(x[j], 0.0f) * factor[j];
-}
-
-void gelu_row(i64 d, const float* factor, float* x, float* slope) {
-#pragma omp simd
-  for (i64 j = 0; j < d; ++j) {
-    const Gelu g(x[j]);
-    x[j] = g.value * factor[j];
-    slope[j] = g.slope * factor[j];
-  }
-}
-
-// g becomes the gradient before the activation, and is summed
-void activation_row_back(i64 d, const float* slope, const float* inner, float scale, float* g, float* sum) {
-  if (slope) {
-#pragma omp simd
-    for (i64 j = 0; j < d; ++j) {
-      const float v = g[j] * slope[j];
-      g[j] = v;
-      sum[j] += v;
-    }
-  } else {  // what is above zero was kept
-#pragma omp simd
-    for (i64 j = 0; j < d; ++j) {
-      const float v = inner[j] > 0.0f ? g[j] * scale : 0.0f;
-      g[j] = v;
-      sum[j] += v;
-    }
-  }
-}
-
-// A row written long ago is fetched from afar in one go, before a product asks for it a few columns at a time.
-void fetch_row(i64 d, const float* x) {
-  for (i64 j = 0; j < d; j += 16) __builtin_prefetch(x + j);
 }
 
 // dW [M, N] += gᵀ x over some rows; where nothing is there yet, it begins with them
@@ -209,9 +78,10 @@ void forward(const Shape& s, const Weights& w, const float* x, float* kept, floa
   Floats packed(n_weights(s));
   float *query = packed.data, *key = query + D * D, *value = key + D * D, *out = value + D * D;
   float *widen = out + D * D, *narrow = widen + D * F;
-#pragma omp parallel
+  const int threads = omp_get_max_threads();
+  Deal deal(s, threads);
+#pragma omp parallel num_threads(threads)
   {
-    const Share share(s);
     pack_transposed(D, D, w.query, query);
     pack_transposed(D, D, w.key, key);
     pack_transposed(D, D, w.value, value);
@@ -222,7 +92,7 @@ void forward(const Shape& s, const Weights& w, const float* x, float* kept, floa
     float *n = normed.data, *c = change.data, *f = factor.data;
     HeadRoom room;
 #pragma omp barrier
-    in_blocks(share, [&](i64 i, i64 m) {
+    auto before = [&](i64 i, i64 m) {
       Matrix given{x + i * D, D};
       if (s.is_pre_norm) {
         for (i64 r = 0; r < m; ++r) {
@@ -235,11 +105,13 @@ void forward(const Shape& s, const Weights& w, const float* x, float* kept, floa
       product_packed(m, D, D, given, query, {w.query_bias}, qkv, ldq);
       product_packed(m, D, D, given, key, {w.key_bias}, qkv + D, ldq);
       product_packed(m, D, D, given, value, {w.value_bias}, qkv + 2 * D, ldq);
-    });
-    for_heads(s, share, k.qkv, attention, [&](const Head& h, const Drop& drop, i64 row, i64 column, i64 at) {
-      attend(h, drop, room, probs + at, k.context + row * ld + column, ld);
-    });
-    in_blocks(share, [&](i64 i, i64 m) {
+    };
+    auto head = [&](i64 at) {
+      at_head(s, at, k.qkv, attention, [&](const Head& h, const Drop& drop, i64 row, i64 column, i64 room_at) {
+        attend(h, drop, room, probs + room_at, k.context + row * ld + column, ld);
+      });
+    };
+    auto after = [&](i64 i, i64 m) {
       product_packed(m, D, D, {k.context + i * ld, ld}, out, {w.out_bias}, c, ld);
       const float *gamma = s.is_pre_norm ? w.gamma2 : w.gamma1, *beta = s.is_pre_norm ? w.beta2 : w.beta1;
       float *mean = s.is_pre_norm ? k.mean2 : k.mean1, *rstd = s.is_pre_norm ? k.rstd2 : k.rstd1;
@@ -270,41 +142,61 @@ void forward(const Shape& s, const Weights& w, const float* x, float* kept, floa
         measure_row(D, sum, epsilon, k.mean2[i + r], k.rstd2[i + r]);
         norm_row(D, sum, w.gamma2, w.beta2, k.mean2[i + r], k.rstd2[i + r], o);
       }
-    });
+    };
+    auto nothing = [](i64) {};
+    run(s, deal, nothing, before, head, after, nothing);
   }
 }
 
 i64 n_parameters(const Shape& s) { return n_weights(s) + 9 * s.width + s.inner; }
 
-Gradients laid_in(const Shape& s, float* at) {  // the gradients of all parameters, end to end
+using Sizes = std::array<i64, 16>;
+
+Sizes sizes(const Shape& s) {  // of the parameters
   const i64 D = s.width, F = s.inner;
+  return {D, D, D * D, D, D * D, D, D * D, D, D * D, D, D, D, D * F, F, D * F, D};
+}
+
+bool is_matrix(int i) { return i == 2 || i == 4 || i == 6 || i == 8 || i == 12 || i == 14; }
+
+Gradients laid_in(const Shape& s, float* at) {  // the gradients of all parameters, end to end
   Gradients g;
-  float** to[] = {&g.gamma1, &g.beta1,    &g.query,  &g.query_bias, &g.key,   &g.key_bias,   &g.value,  &g.value_bias,
-                  &g.out,    &g.out_bias, &g.gamma2, &g.beta2,      &g.widen, &g.widen_bias, &g.narrow, &g.narrow_bias};
-  const i64 size[] = {D, D, D * D, D, D * D, D, D * D, D, D * D, D, D, D, D * F, F, D * F, D};
-  for (int i = 0; i < 16; ++i) *to[i] = at, at += size[i];
+  for (int i = 0; i < 16; ++i) (&g.gamma1)[i] = at, at += sizes(s)[i];
   return g;
 }
 
-// A thread's own gradients: products write the matrices, and what is summed row by row begins with zeros.
-Gradients begun(const Shape& s, const Share& share, float* at) {
-  const Gradients g = laid_in(s, at);
-  if (share.row == share.end) std::fill(at, at + n_parameters(s), 0.0f);
-  for (float* one : {g.gamma1, g.beta1, g.gamma2, g.beta2, g.query_bias, g.key_bias, g.value_bias, g.out_bias,
-                     g.narrow_bias})
-    std::fill(one, one + s.width, 0.0f);
-  std::fill(g.widen_bias, g.widen_bias + s.inner, 0.0f);
+template <class Work>
+void for_sums(const Shape& s, Work work) {  // those that are summed row by row
+  const Sizes size = sizes(s);
+  for (int i = 0; i < 16; ++i)
+    if (!is_matrix(i)) work(i, size[i]);
+}
+
+void clear_sums(const Shape& s, const Gradients& g) {
+  for_sums(s, [&](int i, i64 n) { std::fill((&g.gamma1)[i], (&g.gamma1)[i] + n, 0.0f); });
+}
+
+Gradients summed_at(const Shape& s, Gradients g, float* at) {  // the sums lie elsewhere, and begin with zeros
+  for_sums(s, [&](int i, i64 n) { (&g.gamma1)[i] = at, at += n; });
+  clear_sums(s, g);
   return g;
+}
+
+void add_sums(const Shape& s, const Gradients& from, const Gradients& to, bool is_first) {
+  for_sums(s, [&](int i, i64 n) {
+    const float* a = (&from.gamma1)[i];
+    float* b = (&to.gamma1)[i];
+    if (is_first) std::fill(b, b + n, 0.0f);
+#pragma omp simd
+    for (i64 j = 0; j < n; ++j) b[j] += a[j];
+  });
 }
 
 void add_to(const Shape& s, const Gradients& from, const Gradients& to) {  // shared out among the threads
-  const i64 D = s.width, F = s.inner;
-  const i64 size[] = {D, D, D * D, D, D * D, D, D * D, D, D * D, D, D, D, D * F, F, D * F, D};
-  float* const* source = &from.gamma1;
-  float* const* target = &to.gamma1;
+  const Sizes size = sizes(s);
   for (int i = 0; i < 16; ++i) {
-    const float* a = source[i];
-    float* b = target[i];
+    const float* a = (&from.gamma1)[i];
+    float* b = (&to.gamma1)[i];
 #pragma omp for simd schedule(static) nowait
     for (i64 j = 0; j < size[i]; ++j) b[j] += a[j];
   }
@@ -321,14 +213,18 @@ void backward(const Shape& s, const Weights& w, const float* x, float* kept, con
   float *qkv = packed.data, *out = qkv + 3 * D * D, *widen = out + D * D, *narrow = widen + D * F;
   float *g_first = between.data, *g_context = g_first + s.rows * ld, *g_qkv = g_context + s.rows * ld;
   const int threads = omp_get_max_threads();
+  Deal deal(s, threads);
   Floats others((threads - 1) * n_parameters(s));
+  auto of_thread = [&](int t) { return t ? laid_in(s, others.data + (t - 1) * n_parameters(s)) : gradients; };
 #pragma omp parallel num_threads(threads)
   {
     const int id = omp_get_thread_num();
+    const Gradients own = of_thread(id);
     const Share share(s);
-    Gradients d = gradients;
-    if (id) d = begun(s, share, others.data + (id - 1) * n_parameters(s));
-    auto is_first = [&](i64 i) { return id && i == share.row; };
+    Floats sums(9 * D + F);
+    Gradients d = summed_at(s, own, sums.data);
+    bool is_begun = !id;               // whether there is anything to add to
+    i64 begins = id ? share.row : -1;  // the row whose products are the first of a sum
     pack(D, D, w.query, qkv, 0, 3 * D);
     pack(D, D, w.key, qkv, D, 3 * D);
     pack(D, D, w.value, qkv, 2 * D, 3 * D);
@@ -340,7 +236,7 @@ void backward(const Shape& s, const Weights& w, const float* x, float* kept, con
     float *n = normed.data, *c = change.data, *gs = sum.data, *gh = wider.data, *f = factor.data;
     HeadRoom room;
 #pragma omp barrier
-    in_blocks(share, [&](i64 i, i64 m) {
+    auto before = [&](i64 i, i64 m) {
       const float *h = k.inner + i * ldf, *slope = s.is_gelu ? k.slope + i * ldf : nullptr;
       for (i64 r = 0; r < m; ++r) {
         const float* g = gy + (i + r) * D;
@@ -353,14 +249,14 @@ void backward(const Shape& s, const Weights& w, const float* x, float* kept, con
         fetch_row(F, h + r * ldf);
       }
       product_packed(m, F, D, {c, ld}, narrow, {}, gh, ldf);
-      add_product(m, D, F, c, ld, h, ldf, d.narrow, is_first(i));
+      add_product(m, D, F, c, ld, h, ldf, d.narrow, begins == i);
       for (i64 r = 0; r < m; ++r)
         activation_row_back(F, slope ? slope + r * ldf : nullptr, h + r * ldf, inner.scale, gh + r * ldf, d.widen_bias);
       const float *gamma = s.is_pre_norm ? w.gamma2 : w.gamma1, *beta = s.is_pre_norm ? w.beta2 : w.beta1;
       const float *mean = s.is_pre_norm ? k.mean2 : k.mean1, *rstd = s.is_pre_norm ? k.rstd2 : k.rstd1;
       for (i64 r = 0; r < m; ++r)
         norm_row(D, k.first + (i + r) * ld, gamma, beta, mean[i + r], rstd[i + r], n + r * ld);
-      add_product(m, F, D, gh, ldf, n, ld, d.widen, is_first(i));
+      add_product(m, F, D, gh, ldf, n, ld, d.widen, begins == i);
       product_packed(m, D, F, {gh, ldf}, widen, s.is_pre_norm ? First{} : First{gs, ld}, c, ld);
       for (i64 r = 0; r < m; ++r) {
         norm_row_back(D, c + r * ld, k.first + (i + r) * ld, gamma, mean[i + r], rstd[i + r],
@@ -370,13 +266,16 @@ void backward(const Shape& s, const Weights& w, const float* x, float* kept, con
         fetch_row(D, k.context + (i + r) * ld);
       }
       product_packed(m, D, D, {c, ld}, out, {}, g_context + i * ld, ld);
-      add_product(m, D, D, c, ld, k.context + i * ld, ld, d.out, is_first(i));
-    });
-    for_heads(s, share, k.qkv, attention, [&](const Head& h, const Drop& drop, i64 row, i64 column, i64 at) {
-      float* g = g_qkv + row * ldq + column;
-      attend_back(h, drop, room, probs + at, g_context + row * ld + column, ld, g, ldq, g + D, ldq, g + 2 * D, ldq);
-    });
-    in_blocks(share, [&](i64 i, i64 m) {
+      add_product(m, D, D, c, ld, k.context + i * ld, ld, d.out, begins == i);
+    };
+    auto head = [&](i64 at) {
+      at_head(s, at, k.qkv, attention, [&](const Head& h, const Drop& drop, i64 row, i64 column, i64 room_at) {
+        float* g = g_qkv + row * ldq + column;
+        attend_back(h, drop, room, probs + room_at, g_context + row * ld + column, ld, g, ldq, g + D, ldq, g + 2 * D,
+                    ldq);
+      });
+    };
+    auto after = [&](i64 i, i64 m) {
       const float* g = g_qkv + i * ldq;
       const float* given = x + i * D;
       i64 ldx = D;
@@ -385,9 +284,9 @@ void backward(const Shape& s, const Weights& w, const float* x, float* kept, con
           norm_row(D, x + (i + r) * D, w.gamma1, w.beta1, k.mean1[i + r], k.rstd1[i + r], n + r * ld);
         given = n, ldx = ld;
       }
-      add_product(m, D, D, g, ldq, given, ldx, d.query, is_first(i));
-      add_product(m, D, D, g + D, ldq, given, ldx, d.key, is_first(i));
-      add_product(m, D, D, g + 2 * D, ldq, given, ldx, d.value, is_first(i));
+      add_product(m, D, D, g, ldq, given, ldx, d.query, begins == i);
+      add_product(m, D, D, g + D, ldq, given, ldx, d.key, begins == i);
+      add_product(m, D, D, g + 2 * D, ldq, given, ldx, d.value, begins == i);
       for (i64 r = 0; r < m; ++r) {
         const float* gr = g + r * ldq;
 #pragma omp simd
@@ -402,12 +301,35 @@ void backward(const Shape& s, const Weights& w, const float* x, float* kept, con
       for (i64 r = 0; r < m; ++r)
         norm_row_back(D, c + r * ld, x + (i + r) * D, w.gamma1, k.mean1[i + r], k.rstd1[i + r], g_first + (i + r) * ld,
                       gx + (i + r) * D, d.gamma1, d.beta1);
-    });
+    };
+    auto begin = [&](i64 p) {
+      Piece& piece = deal.pieces[p];
+      begins = is_begun && deal.is_own(id, p) ? -1 : piece.row;
+      if (deal.is_own(id, p)) {
+        d = summed_at(s, own, sums.data);
+        return;
+      }
+      piece.gradients.reset(new Floats(n_parameters(s)));
+      d = laid_in(s, piece.gradients->data);
+      clear_sums(s, d);
+    };
+    auto done = [&](i64 p) {
+      if (!deal.is_own(id, p)) return;
+      add_sums(s, d, own, !is_begun);
+      is_begun = true;
+    };
+    run(s, deal, begin, before, head, after, done);
+    if (!deal.is_even && share.row < share.end) add_sums(s, d, own, !is_begun), is_begun = true;
+    if (!is_begun) std::fill(own.gamma1, own.gamma1 + n_parameters(s), 0.0f);
+    for (int t = omp_get_num_threads(); t < threads && !id; ++t)
+      std::fill(of_thread(t).gamma1, of_thread(t).gamma1 + n_parameters(s), 0.0f);
 #pragma omp barrier
-    for (int t = 1; t < omp_get_num_threads(); ++t) {
-      add_to(s, laid_in(s, others.data + (t - 1) * n_parameters(s)), gradients);
-#pragma omp barrier
+    // Each number is added up by one thread all the way, so they need not wait for each other in between.
+    for (int t = 0; t < threads; ++t) {
+      deal.for_taken(t, [&](float* taken) { add_to(s, laid_in(s, taken), of_thread(t)); });
+      if (t) add_to(s, of_thread(t), gradients);
     }
+#pragma omp barrier
   }
 }
 
@@ -458,42 +380,6 @@ void k_layers_back(i64 layers, const Shape* shapes, const Weights* weights, i64 
     backward(shapes[i], weights[i], i ? y + (i - 1) * size : x, kept + i * of_kept, probs + i * of_probs, gy, g,
              gradients[i]);
     gy = g;
-  }
-}
-
-// Attention alone, over packed sentences: rows cu_q[b]..cu_q[b+1] of q against rows cu_k[b]..cu_k[b+1] of k and v.
-// Row strides ldq, ldk, ldv let q, k, v be column bands of one projection. `at` [B] is where a sentence's
-// probabilities start in probs: H matrices [Tq, up(Tk, 16)]. E is a multiple of 16.
-void k_attention(i64 B, i64 H, i64 E, const int32_t* cu_q, const int32_t* cu_k, const i64* at, const float* q, i64 ldq,
-                 const float* k, i64 ldk, const float* v, i64 ldv, int causal, u64 seed, u64 stream, double p,
-                 float* probs, float* out) {
-#pragma omp parallel
-  {
-    HeadRoom room;
-#pragma omp for schedule(dynamic, 8)
-    for (i64 i = 0; i < B * H; ++i) {
-      const i64 b = i / H, e = i % H * E, q0 = cu_q[b], tq = cu_q[b + 1] - q0, k0 = cu_k[b], tk = cu_k[b + 1] - k0;
-      const Head h{tq, tk, E, q + q0 * ldq + e, k + k0 * ldk + e, v + k0 * ldv + e, ldq, ldk, ldv, causal};
-      attend(h, {seed, stream + (u64(i + 1) << 40), p}, room, probs + at[b] + i % H * tq * h.ld(),
-             out + q0 * H * E + e, H * E);
-    }
-  }
-}
-
-void k_attention_back(i64 B, i64 H, i64 E, const int32_t* cu_q, const int32_t* cu_k, const i64* at, const float* q,
-                      i64 ldq, const float* k, i64 ldk, const float* v, i64 ldv, int causal, u64 seed, u64 stream,
-                      double p, const float* probs, const float* g, float* dq, i64 lddq, float* dk, i64 lddk, float* dv,
-                      i64 lddv) {
-#pragma omp parallel
-  {
-    HeadRoom room;
-#pragma omp for schedule(dynamic, 8)
-    for (i64 i = 0; i < B * H; ++i) {
-      const i64 b = i / H, e = i % H * E, q0 = cu_q[b], tq = cu_q[b + 1] - q0, k0 = cu_k[b], tk = cu_k[b + 1] - k0;
-      const Head h{tq, tk, E, q + q0 * ldq + e, k + k0 * ldk + e, v + k0 * ldv + e, ldq, ldk, ldv, causal};
-      attend_back(h, {seed, stream + (u64(i + 1) << 40), p}, room, probs + at[b] + i % H * tq * h.ld(),
-                  g + q0 * H * E + e, H * E, dq + q0 * lddq + e, lddq, dk + k0 * lddk + e, lddk, dv + k0 * lddv + e, lddv);
-    }
   }
 }
 

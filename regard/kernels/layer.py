@@ -165,10 +165,10 @@ class _EncoderLayers(autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> Any:
         value, kept, probabilities, results, *followed = ctx.saved_tensors
         parameters = followed or ctx.parameters
-        are_gathering = [gathers(one) for one in parameters]
+        gathered = [one.grad if gathers(one) else None for one in parameters]
         gradients = [
-            one.grad if is_gathering else torch.zeros_like(one)
-            for one, is_gathering in zip(parameters, are_gathering, strict=True)
+            torch.zeros_like(one) if gradient is None else gradient
+            for one, gradient in zip(parameters, gathered, strict=True)
         ]
         grad = grad.contiguous()
         grad_value = torch.empty_like(value)
@@ -180,11 +180,11 @@ class _EncoderLayers(autograd.Function):
             addresses(gradients),
         )
         own = [
-            None if is_gathering else one
-            for one, is_gathering in zip(gradients, are_gathering, strict=True)
+            one if gradient is None else None
+            for one, gradient in zip(gradients, gathered, strict=True)
         ]
         if not followed:
-            for parameter, gradient in zip(parameters, own, strict=True):
-                if gradient is not None:  # what gathered was put aside meanwhile
-                    parameter.grad = gradient
+            for parameter, new in zip(parameters, own, strict=True):
+                if new is not None:  # what gathered was put aside meanwhile
+                    parameter.grad = new
         return grad_value, None, None, None, None, None, None, *(own if followed else ())

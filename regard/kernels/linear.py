@@ -50,7 +50,8 @@ class _Linear(autograd.Function):
 
 def gathers(weight: Tensor) -> bool:
     """Whether a gradient may be added where the weight's gradients gather, without a copy."""
-    return weight.is_leaf and weight.grad is not None and weight.grad.is_contiguous()
+    grad = weight.grad if weight.is_leaf else None
+    return grad is not None and grad.is_contiguous()
 
 
 def _sum_rows(grad: Float[Tensor, "N Out"]) -> Float[Tensor, "Out"]:

@@ -51,14 +51,21 @@ def library() -> ctypes.CDLL | None:
         return None
     for measuring in (loaded.k_cross_entropy, loaded.k_linear_loss, loaded.k_squares):
         measuring.restype = ctypes.c_double
-    loaded.k_layer_room.restype = ctypes.c_int64
+    for counting in (loaded.k_layer_room, loaded.k_beams_advance):
+        counting.restype = ctypes.c_int64
+    loaded.k_largest_id.restype = ctypes.c_uint64
+    loaded.k_beams_begin.restype = ctypes.c_void_p
     return loaded
 
 
 def native(*tensors: Tensor) -> ctypes.CDLL | None:
     """The kernels, if they can compute with these tensors."""
-    fits = all(t.dtype == torch.float32 and t.device.type == "cpu" for t in tensors)
-    return library() if _is_allowed and fits else None
+    if not _is_allowed:
+        return None
+    for one in tensors:
+        if one.dtype != torch.float32 or not one.is_cpu:
+            return None
+    return library()
 
 
 def is_native() -> bool:
@@ -106,7 +113,10 @@ def require_ids(ids: Tensor, n: int) -> None:
 
     On a GPU torch does this itself, and asking would make it wait.
     """
-    if ids.device.type != "cpu" or not ids.numel():
+    if not ids.is_cpu or not ids.numel():
+        return
+    lib = library() if ids.dtype == torch.int64 and ids.is_contiguous() else None
+    if lib is not None and lib.k_largest_id(count(ids.numel()), pointer(ids)) < n:
         return
     given = ids.numpy()  # numpy gives the interpreter to no other thread meanwhile
     if not 0 <= given.min() <= given.max() < n:

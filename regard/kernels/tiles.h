@@ -1,6 +1,6 @@
 // Matrix products of any size, by tiles that stay in registers.
 //
-// B is read in panels of LANES * 16 columns. Where it is used for many rows, its panels are packed end to end, so that
+// B is read in panels of LANES * WIDTH columns. Where it is used for many rows, its panels are packed end to end, so that
 // one lies in the first cache while all rows pass it. Buffers of our own have rows 64 bytes longer than they need
 // (`wide`): rows a power of two apart would fall on the same few lines of a cache.
 #pragma once
@@ -11,13 +11,16 @@
 
 namespace {
 
-#ifdef __AVX512F__
+// Rows of a tile, and registers of a row: with a row of B and one number of A they are all that there are.
+#if defined(__AVX512F__)
 constexpr int ROWS = 12, LANES = 2;  // 24 of 32 registers are sums
+#elif defined(__AVX__)
+constexpr int ROWS = 6, LANES = 2;  // 12 of 16
 #else
-constexpr int ROWS = 6, LANES = 1;  // 12 of AVX2's 16
+constexpr int ROWS = 2, LANES = 4;  // 8 of 16, 4 more for the row of B
 #endif
-constexpr i64 PANEL = 16 * LANES;
-constexpr i64 STRETCH = 8 * ROWS;  // rows that go together through one step after the other
+constexpr i64 PANEL = WIDTH * LANES;
+constexpr i64 STRETCH = 96;  // rows that go together through one step after the other; whole tiles
 
 inline i64 wide(i64 n) { return n + 16; }
 
@@ -28,17 +31,16 @@ struct Floats {  // room for n numbers, on a line of the cache
   ~Floats() { std::free(data); }
 };
 
-inline v16 load(const float* p) { return *reinterpret_cast<const v16*>(p); }
-inline void store(float* p, v16 x) { *reinterpret_cast<v16*>(p) = x; }
+inline void copy16(const float* from, float* to) { std::memcpy(to, from, 16 * sizeof(float)); }
 
-// C[R, 16 L] = first + A[R, K] B[K, 16 L]; a row stride of 0 lets every row add the same numbers. Of A's two strides
+// C[R, WIDTH L] = first + A[R, K] B[K, WIDTH L]; a row stride of 0 lets every row add the same numbers. Of A's two strides
 // one is 1. Rows that lie apart are reached from every third one, which is as far as an address can count: so all that
 // the inner loop needs stays in registers.
 template <int R, int L, bool ACROSS>
 __attribute__((noinline)) void tile(i64 K, const float* A, i64 stride, const float* B, i64 ldb, const float* first,
                                     i64 ldf, float* C, i64 ldc) {
   constexpr int BASES = ACROSS ? (R + 2) / 3 : 1;
-  v16 acc[R][L] = {};
+  vec acc[R][L] = {};
   const float* base[BASES];
 #pragma GCC unroll 4
   for (int g = 0; g < BASES; ++g) {
@@ -47,16 +49,16 @@ __attribute__((noinline)) void tile(i64 K, const float* A, i64 stride, const flo
   }
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r)
-#pragma GCC unroll 2
-    for (int l = 0; l < L; ++l) __builtin_prefetch(C + r * ldc + 16 * l, 1);  // come while the sums are formed
+#pragma GCC unroll 4
+    for (int l = 0; l < L; ++l) __builtin_prefetch(C + r * ldc + WIDTH * l, 1);  // come while the sums are formed
   for (i64 k = 0; k < K; ++k, B += ldb) {
-    v16 b[L];
-#pragma GCC unroll 2
-    for (int l = 0; l < L; ++l) b[l] = load(B + 16 * l);
+    vec b[L];
+#pragma GCC unroll 4
+    for (int l = 0; l < L; ++l) b[l] = load(B + WIDTH * l);
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
       const float a = ACROSS ? base[r / 3][r % 3 * stride] : base[0][r];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (int l = 0; l < L; ++l) acc[r][l] += a * b[l];
     }
 #pragma GCC unroll 4
@@ -64,23 +66,28 @@ __attribute__((noinline)) void tile(i64 K, const float* A, i64 stride, const flo
   }
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r)
-#pragma GCC unroll 2
-    for (int l = 0; l < L; ++l) store(C + r * ldc + 16 * l, acc[r][l] + load(first + r * ldf + 16 * l));
+#pragma GCC unroll 4
+    for (int l = 0; l < L; ++l) store(C + r * ldc + WIDTH * l, acc[r][l] + load(first + r * ldf + WIDTH * l));
+}
+
+// The rows that are left over, fewer than a whole tile has.
+template <int R, int L, bool ACROSS>
+void rest(i64 M, i64 K, const float* A, i64 stride, const float* B, i64 ldb, const float* first, i64 ldf, float* C,
+          i64 ldc) {
+  if constexpr (R > 0) {
+    if (M == R) return tile<R, L, ACROSS>(K, A, stride, B, ldb, first, ldf, C, ldc);
+    rest<R - 1, L, ACROSS>(M, K, A, stride, B, ldb, first, ldf, C, ldc);
+  }
 }
 
 template <int L, bool ACROSS>
 void column(i64 M, i64 K, const float* A, i64 stride, const float* B, i64 ldb, const float* first, i64 ldf, float* C,
             i64 ldc) {
+  const i64 step = ACROSS ? stride : 1;
   i64 i = 0;
-  auto some = [&](auto step) {
-    constexpr int R = decltype(step)::value;
-    for (; i + R <= M; i += R)
-      tile<R, L, ACROSS>(K, A + i * (ACROSS ? stride : 1), stride, B, ldb, first + i * ldf, ldf, C + i * ldc, ldc);
-  };
-  some(std::integral_constant<int, ROWS>());
-  if constexpr (ROWS > 8) some(std::integral_constant<int, 8>());
-  some(std::integral_constant<int, 4>());
-  some(std::integral_constant<int, 1>());
+  for (; i + ROWS <= M; i += ROWS)
+    tile<ROWS, L, ACROSS>(K, A + i * step, stride, B, ldb, first + i * ldf, ldf, C + i * ldc, ldc);
+  rest<ROWS - 1, L, ACROSS>(M - i, K, A + i * step, stride, B, ldb, first + i * ldf, ldf, C + i * ldc, ldc);
 }
 
 struct Matrix {  // its rows lie `stride` apart, or, of a transpose, its columns
@@ -102,7 +109,7 @@ inline void panel(i64 M, i64 columns, i64 K, Matrix A, const float* B, i64 ldb, 
     column<decltype(lanes)::value, decltype(across)::value>(M, K, A.data, A.stride, B, ldb, first.data, first.ld, C, ldc);
   };
   const std::integral_constant<int, LANES> all;
-  const std::integral_constant<int, 1> one;
+  const std::integral_constant<int, 16 / WIDTH> one;
   if (A.is_transpose) return columns == PANEL ? run(all, std::false_type()) : run(one, std::false_type());
   columns == PANEL ? run(all, std::true_type()) : run(one, std::true_type());
 }
@@ -129,7 +136,7 @@ inline void pack_panel(i64 p, i64 K, i64 N, const float* W, i64 ld, i64 k0, i64 
   const i64 j = p * PANEL, columns = std::min(PANEL, N - j);
   float* out = packed + j * depth + k0 * columns;
   for (i64 k = 0; k < K; ++k)
-    for (i64 c = 0; c < columns; c += 16) store(out + k * columns + c, load(W + k * ld + j + c));
+    for (i64 c = 0; c < columns; c += 16) copy16(W + k * ld + j + c, out + k * columns + c);
 }
 
 // out [16, 16] = the transpose of W [16, 16]
@@ -145,7 +152,7 @@ inline void transpose(const float* W, i64 ld, float* out, i64 ldo) {
   }
 #pragma GCC unroll 4
   for (int i = 0; i < 16; i += 4)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int h = 0; h < 2; ++h) {
       const __m512d x = _mm512_castps_pd(b[i + h]), y = _mm512_castps_pd(b[i + 2 + h]);
       a[i + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(x, y));
@@ -184,6 +191,30 @@ inline void pack_panel_transposed(i64 p, i64 K, i64 n, const float* W, i64 ld, f
   }
   for (; c < filled; ++c)
     for (i64 k = 0; k < K; ++k) out[k * columns + c] = W[(j + c) * ld + k];
+}
+
+// C = first + A B with B packed and N of any size, shared out among the threads. How a number is summed up depends on
+// nothing but its own row and column: who else is in a batch changes no bit.
+inline void product_shared(i64 M, i64 N, i64 K, Matrix A, const float* B, First first, float* C, i64 ldc) {
+  const i64 blocks = (M + STRETCH - 1) / STRETCH;
+#pragma omp parallel for collapse(2) schedule(static)
+  for (i64 block = 0; block < blocks; ++block)
+    for (i64 p = 0; p < panels(N); ++p) {
+      const i64 i = block * STRETCH, m = std::min(STRETCH, M - i), j = p * PANEL;
+      const i64 columns = std::min(PANEL, up(N, 16) - j), there = std::min(columns, N - j);
+      const Matrix rows{A.data + i * A.stride, A.stride};
+      const First begin{first.data ? first.data + i * first.ld + j : nullptr, first.ld};
+      float* out = C + i * ldc + j;
+      if (there == columns) {
+        panel(m, columns, K, rows, B + j * K, columns, begin, out, ldc);
+        continue;
+      }
+      alignas(64) float whole[STRETCH * PANEL];
+      panel(m, columns, K, rows, B + j * K, columns, {}, whole, columns);
+      for (i64 r = 0; r < m; ++r)
+        for (i64 c = 0; c < there; ++c)
+          out[r * ldc + c] = whole[r * columns + c] + (begin.data ? begin.data[r * begin.ld + c] : 0.0f);
+    }
 }
 
 }  // namespace

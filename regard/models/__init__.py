@@ -1,23 +1,27 @@
 """One file per system of the lectures; ``interface`` says what decoding needs of them."""
 
+from regard.kernels import BeamQuestion, Ended
 from regard.models.bert import Bert
 from regard.models.build import build
 from regard.models.encoder import Sizes
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.gpt import Gpt
-from regard.models.interface import Step
+from regard.models.interface import SearchesItself, Step
 from regard.models.labelling import Classifier, Labeller, Tagger
 from regard.models.model import Model, Predicted
 from regard.models.transformer import Transformer
 
 __all__ = [
+    "BeamQuestion",
     "Bert",
     "Classifier",
     "EncoderDecoder",
+    "Ended",
     "Gpt",
     "Labeller",
     "Model",
     "Predicted",
+    "SearchesItself",
     "Sizes",
     "Step",
     "Tagger",

@@ -1,6 +1,7 @@
 """The decoder of "Attention Is All You Need", whole sentences at once or word by word."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from torch import nn
 
@@ -109,15 +110,25 @@ class Decoder(nn.Module):
         self, memory: Float[Tensor, "M D"], memory_places: Int[Tensor, "B S"]
     ) -> "DecoderState":
         """Project the source's keys and values once for every layer."""
-        layers = self._layers()
-        nothing = memory.new_empty(0, 2 * memory.shape[1])
+        remembered = tuple(layer.cross.remember(memory) for layer in self._layers())
+        return self.start_with(remembered, memory_places)
+
+    def start_with(
+        self, memory: tuple[Store, ...], memory_places: Int[Tensor, "B S"]
+    ) -> "DecoderState":
+        """The same where each layer's keys and values are there already."""
+        nothing = memory[0].memory.new_empty(0, memory[0].memory.shape[1])
         return DecoderState(
-            written=tuple(Store.of(nothing) for _ in layers),
+            written=tuple(Store.of(nothing) for _ in memory),
             places=memory_places.new_empty(len(memory_places), 0),
-            memory=tuple(layer.cross.remember(memory) for layer in layers),
+            memory=memory,
             memory_places=memory_places,
-            probes=tuple(module for module in self.modules() if isinstance(module, Probe)),
+            probes=self._probes,
         )
+
+    @cached_property
+    def _probes(self) -> tuple[Probe, ...]:
+        return tuple(module for module in self.modules() if isinstance(module, Probe))
 
     def step(
         self, state: "DecoderState", tokens: Int[Tensor, "R"]

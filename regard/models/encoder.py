@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from torch import nn
 
 from regard.attention import MultiHeadAttention
-from regard.kernels import EndNorm, LayerOptions, Spans, encoder_layers
+from regard.kernels import Dropout, EndNorm, LayerOptions, Spans, encoder_layers
 from regard.models.packing import Packed
 from regard.models.sublayers import Embedding, FeedForward, Residual, Stream
 from regard.shapes import Bool, Float, Int, Tensor
@@ -84,30 +86,52 @@ class EncoderLayer(nn.Module):
     @property
     def options(self) -> LayerOptions:
         """How the layer computes, for the kernel that does all of it at once."""
-        attention, feedforward = self.attention, self.feedforward
-        first, second = self.around_attention, self.around_feedforward
+        parts = self._parts
+        attention, first, inner, second = (part.active_p for part in parts.dropouts)
         return LayerOptions(
-            n_heads=attention.n_heads,
-            is_pre_norm=first.is_pre_norm,
-            activation=feedforward.activation.__name__,
-            epsilon=first.norm.eps,
-            p_attention=attention.dropout.active_p,
-            p_first=first.dropout.active_p,
-            p_inner=feedforward.dropout.active_p,
-            p_second=second.dropout.active_p,
+            n_heads=parts.attention.n_heads,
+            is_pre_norm=parts.first.is_pre_norm,
+            activation=parts.feedforward.activation.__name__,
+            epsilon=parts.norm.eps,
+            p_attention=attention,
+            p_first=first,
+            p_inner=inner,
+            p_second=second,
         )
 
     def listed_parameters(self) -> list[Tensor]:
         """Weight and bias of each of its parts, in the order the kernel takes them."""
+        named = [part._parameters for part in self._parts.learned]
+        listed = [one[name] for one in named for name in ("weight", "bias")]
+        return [one for one in listed if one is not None]
+
+    @cached_property
+    def _parts(self) -> "_Parts":
+        """Looked up once: torch finds a module's parts slowly, and they are needed every update."""
         attention, feedforward = self.attention, self.feedforward
-        listed: list[Tensor] = []
-        for part in (
-            *(self.around_attention.norm, attention.query, attention.key, attention.value),
-            *(attention.output, self.around_feedforward.norm),
-            *(feedforward.widen, feedforward.narrow),
-        ):
-            listed += (part.weight, part.bias)
-        return listed
+        first, second = self.around_attention, self.around_feedforward
+        return _Parts(
+            attention,
+            first,
+            first.norm,
+            feedforward,
+            (attention.dropout, first.dropout, feedforward.dropout, second.dropout),
+            (
+                *(first.norm, attention.query, attention.key, attention.value, attention.output),
+                *(second.norm, feedforward.widen, feedforward.narrow),
+            ),
+        )
+
+
+class _Parts(NamedTuple):
+    """What a layer is put together of."""
+
+    attention: MultiHeadAttention
+    first: Residual
+    norm: nn.LayerNorm
+    feedforward: FeedForward
+    dropouts: tuple[Dropout, ...]
+    learned: tuple[nn.LayerNorm | nn.Linear, ...]  # in the order the kernel takes them
 
 
 def at_once(

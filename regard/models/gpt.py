@@ -141,10 +141,11 @@ class Gpt(Model):
         """The same for packed rows: what training on a CPU computes."""
         return self.decoder.through_packed(self.decoder.embedding.packed(rows), rows.backwards)
 
-    def predict(self, ids: Int[Tensor, "B T"], is_real: Bool[Tensor, "B T"]) -> Predicted:
-        """The vectors of the places that are real, which come before the padding."""
+    def predict(self, ids: Int[Tensor, "B T"], is_real: Bool[Tensor, "B T"] | None) -> Predicted:
+        """The vectors of the places that are real, which come before the padding; or of all."""
         if not self.is_packable:
-            return Predicted(self.hidden(ids)[is_real])
+            hidden = self.hidden(ids)
+            return Predicted(hidden.flatten(0, 1) if is_real is None else hidden[is_real])
         return Predicted(self.hidden_packed(pack(ids, is_real)))
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
@@ -172,7 +173,7 @@ class Gpt(Model):
             stream, store = block.read(stream, rows.backwards)
             stores.append(store)
         hidden = stream.finished(self.decoder.norm)
-        return hidden.index_select(0, rows.starts[1:].long() - 1), stores
+        return hidden.index_select(0, rows.layout.starts[1:].long() - 1), stores
 
     def _read_watched(
         self, source: Int[Tensor, "B S"], is_real: Bool[Tensor, "B S"]

@@ -1,7 +1,9 @@
 """What decoding needs of a model, and nothing more: every search here serves every model."""
 
+from collections.abc import Iterator
 from typing import Protocol, TypeVar, runtime_checkable
 
+from regard.kernels import BeamQuestion, Ended
 from regard.shapes import Float, Int, Tensor
 
 State = TypeVar("State")
@@ -28,4 +30,13 @@ class Step(Protocol[State]):
 
     def reorder(self, state: State, rows: Int[Tensor, "N"]) -> State:
         """Take these rows, in this order; a row may be taken twice or not at all."""
+        ...
+
+
+@runtime_checkable
+class SearchesItself(Protocol):
+    """A model that runs a beam search by itself: the same outputs as step by step, far sooner."""
+
+    def beams(self, source: Int[Tensor, "B S"], asked: BeamQuestion) -> Iterator[Ended] | None:
+        """Sources whose search has just ended, now and then none; ``None``: go step by step."""
         ...

@@ -1,5 +1,6 @@
 """What training, keeping and looking inside need of a model, whatever it is made of."""
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -37,6 +38,12 @@ class Model(nn.Module):
         self.logits = Probe()
         self.padding = padding
         self.packs_rows = True
+        self._n_copied = 0  # numbers that freezing wrote a second time
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that were learned; those that two parts share count once, also when frozen."""
+        return sum(one.numel() for one in self.parameters()) - self._n_copied
 
     @property
     def sites(self) -> tuple[Site, ...]:
@@ -50,8 +57,18 @@ class Model(nn.Module):
             self.packs_rows
             and self.output.weight.device.type == "cpu"
             and not torch.is_autocast_enabled("cpu")
-            and not _has_hindrance(self)
+            and all(attention.is_standard for attention in self._attentions)
+            and not any(probe.is_watched for probe in self._probes)
         )
+
+    @cached_property
+    def _attentions(self) -> tuple[MultiHeadAttention, ...]:
+        """Asked at every update, and a model is put together once."""
+        return tuple(part for part in self.modules() if isinstance(part, MultiHeadAttention))
+
+    @cached_property
+    def _probes(self) -> tuple[Probe, ...]:
+        return tuple(part for part in self.modules() if isinstance(part, Probe))
 
     def reorder(self, state: Any, rows: Int[Tensor, "N"]) -> Any:
         """Take these rows of what decoding remembers, in this order."""
@@ -64,29 +81,11 @@ class Model(nn.Module):
     def lay_out(self) -> None:
         """Let frozen weights lie as products with few rows read them fastest."""
         # The table of embeddings is read row by row: the output gets a copy of its own.
+        n_before = self.n_parameters
         self.output.weight = nn.Parameter(laid_out(self.output.weight), requires_grad=False)
+        self._n_copied += self.n_parameters - n_before
         for module in self.modules():
             if isinstance(module, MultiHeadAttention):
                 module.freeze()
             if isinstance(module, nn.Linear) and module is not self.output:
                 module.weight.data = laid_out(module.weight)
-
-
-def _has_hindrance(model: nn.Module) -> bool:
-    """Whether a part of it is watched, or attends otherwise than the paper's attention.
-
-    Asked at every update: torch's own walk also names the modules, which takes ten times as long.
-    """
-    waiting: list[nn.Module | None] = [model]
-    while waiting:
-        module = waiting.pop()
-        if module is None:
-            continue
-        if isinstance(module, Probe):
-            if module.is_watched:
-                return True
-        elif isinstance(module, MultiHeadAttention) and not module.is_standard:
-            return True
-        elif module._modules:
-            waiting.extend(module._modules.values())
-    return False

@@ -1,7 +1,7 @@
 """Sentences end to end in one row, without padding: what training on a CPU computes with."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import torch
@@ -11,24 +11,12 @@ from regard.shapes import Bool, Int, Tensor
 
 
 @dataclass(frozen=True)
-class Packed:
-    """The real tokens of a batch, sentence after sentence."""
+class Layout:
+    """Where the sentences of a batch stand when they are laid end to end."""
 
-    ids: Int[Tensor, "N"]
     places: Int[Tensor, "N"]  # of each token in its sentence
     starts: Int[Tensor, "starts"]  # of each sentence, and the end of the last
     longest: int
-
-    @classmethod
-    def column(cls, ids: Int[Tensor, "N"], place: int | Int[Tensor, "N"]) -> "Packed":
-        """One token each of many sentences, at the same place in all, or each at its own."""
-        # By numpy: a step of a search does this, and gives the interpreter to no other thread.
-        starts = torch.from_numpy(np.arange(len(ids) + 1, dtype=np.int32))
-        if isinstance(place, int):
-            places = torch.from_numpy(np.full(len(ids), place))
-            is_here = ids.device.type == "cpu"
-            return cls(ids, places if is_here else places.to(ids.device), starts, place + 1)
-        return cls(ids, place, starts, int(place.max()) + 1)
 
     @cached_property
     def among_themselves(self) -> Spans:
@@ -40,9 +28,38 @@ class Packed:
         """Every token sees itself and those before it."""
         return Spans(self.starts, self.starts, is_causal=True)
 
+
+@dataclass(frozen=True)
+class Packed:
+    """The real tokens of a batch, sentence after sentence."""
+
+    ids: Int[Tensor, "N"]
+    layout: Layout
+
+    @classmethod
+    def column(cls, ids: Int[Tensor, "N"], place: int | Int[Tensor, "N"]) -> "Packed":
+        """One token each of many sentences, at the same place in all, or each at its own."""
+        # By numpy: a step of a search does this, and gives the interpreter to no other thread.
+        starts = torch.from_numpy(np.arange(len(ids) + 1, dtype=np.int32))
+        if isinstance(place, int):
+            places = torch.from_numpy(np.full(len(ids), place))
+            is_here = ids.device.type == "cpu"
+            return cls(ids, Layout(places if is_here else places.to(ids.device), starts, place + 1))
+        return cls(ids, Layout(place, starts, int(place.max()) + 1))
+
+    @property
+    def among_themselves(self) -> Spans:
+        """Every token sees all tokens of its sentence."""
+        return self.layout.among_themselves
+
+    @property
+    def backwards(self) -> Spans:
+        """Every token sees itself and those before it."""
+        return self.layout.backwards
+
     def looking_at(self, other: "Packed") -> Spans:
         """Every token sees all tokens of the same sentence's other side."""
-        return Spans(self.starts, other.starts)
+        return Spans(self.layout.starts, other.layout.starts)
 
 
 def packed_places(is_real: Bool[Tensor, "B L"]) -> Int[Tensor, "B L"]:
@@ -51,14 +68,21 @@ def packed_places(is_real: Bool[Tensor, "B L"]) -> Int[Tensor, "B L"]:
     return places.masked_fill(~is_real, -1).int()
 
 
-def pack(ids: Int[Tensor, "B L"], is_real: Bool[Tensor, "B L"]) -> Packed:
-    """Take the padding out of a batch padded on the right."""
+def pack(ids: Int[Tensor, "B L"], is_real: Bool[Tensor, "B L"] | None) -> Packed:
+    """Take the padding out of a batch padded on the right, if there is any."""
+    if is_real is None or bool(is_real.all()):
+        return Packed(ids.reshape(-1), _without_gaps(*ids.shape))
     n_rows, n_places = ids.shape
     places = torch.arange(n_places).expand_as(ids)
-    if bool(is_real.all()):
-        starts = torch.arange(0, ids.numel() + 1, n_places, dtype=torch.int32)
-        return Packed(ids.reshape(-1), places.reshape(-1), starts, n_places)
     lengths = is_real.sum(1)
     starts = torch.zeros(n_rows + 1, dtype=torch.int32)
     starts[1:] = lengths.cumsum(0)
-    return Packed(ids[is_real], places[is_real], starts, int(lengths.max()))
+    return Packed(ids[is_real], Layout(places[is_real], starts, int(lengths.max())))
+
+
+@lru_cache(maxsize=64)
+def _without_gaps(n_rows: int, n_places: int) -> Layout:
+    """Sentences of one length: what a language model reads, the same at every update."""
+    with torch.inference_mode(mode=False):  # it may be asked for first where nothing learns
+        starts = torch.arange(0, n_rows * n_places + 1, n_places, dtype=torch.int32)
+        return Layout(torch.arange(n_places).repeat(n_rows), starts, n_places)

@@ -70,12 +70,25 @@ class Embedding(nn.Module):
         placed: Tensor = self.dropout(self.placed(words))
         return placed
 
+    def reaches(self, n_places: int) -> bool:
+        """Whether there is a position for each of so many places."""
+        return not isinstance(self.positions, Learned) or n_places <= len(self.positions.table)
+
+    def words_for(self, n_places: int) -> kernels.Words:
+        """What embeds tokens at so many places, for kernels that do it on their way."""
+        table = None
+        if isinstance(self.positions, Sinusoidal | Learned):
+            table = self.positions.prepared(n_places)
+        return kernels.Words(self.weight, table, self.scale)
+
     def packed(self, rows: Packed) -> Float[Tensor, "N D"]:
         """The same for packed rows."""
         p = self.dropout.active_p
         if isinstance(self.positions, Sinusoidal | Learned):
-            table = self.positions.prepared(rows.longest)
-            return kernels.embed(self.weight, rows.ids, table, rows.places, scale=self.scale, p=p)
+            table = self.positions.prepared(rows.layout.longest)
+            return kernels.embed(
+                self.weight, rows.ids, table, rows.layout.places, scale=self.scale, p=p
+            )
         return kernels.dropout(F.embedding(rows.ids, self.weight) * self.scale, p)
 
 

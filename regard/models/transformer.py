@@ -1,16 +1,17 @@
 """The Transformer of "Attention Is All You Need" (Vaswani et al. 2017)."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
 from torch import nn
 
 from regard.attention import Site, masks
-from regard.kernels import linear
+from regard.kernels import BeamQuestion, Ended, linear
 from regard.models.decoder import Decoder, DecoderLayer, DecoderState
 from regard.models.encoder import Encoder, Sizes
 from regard.models.encoder_decoder import EncoderDecoder
-from regard.models.frozen import FrozenStack
+from regard.models.frozen import FrozenReader, FrozenStack
 from regard.models.model import Predicted
 from regard.models.packing import Packed, pack, packed_places
 from regard.models.sublayers import Embedding, build_positions
@@ -55,6 +56,7 @@ class Transformer(EncoderDecoder):
         if has_output_bias:
             self.output.bias = nn.Parameter(torch.zeros(n_target_tokens))
         self._frozen: FrozenStack | None = None
+        self._reader: FrozenReader | None = None
 
     def hidden(
         self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
@@ -102,8 +104,13 @@ class Transformer(EncoderDecoder):
 
     def start(self, source: Int[Tensor, "B S"]) -> DecoderState:
         """Read the source."""
+        is_packable = self.is_packable
+        if is_packable and self._reader is not None:
+            read = self._reader.read(source, self.padding)
+            if read is not None:
+                return self.decoder.start_with(*read)
         is_real = source != self.padding
-        if self.is_packable:
+        if is_packable:
             memory = self.encoder.packed(pack(source, is_real))
         else:
             memory = self.encoder(source, masks.keeping(is_real))[is_real]
@@ -132,6 +139,15 @@ class Transformer(EncoderDecoder):
         )
         return logits, replace(grown, written=written)
 
+    def beams(self, source: Int[Tensor, "B S"], asked: BeamQuestion) -> Iterator[Ended] | None:
+        """A beam search without coming back to Python at every step, where that is possible."""
+        embedding = self.decoder.embedding
+        is_served = asked.is_served and self.is_packable and embedding.reaches(asked.most)
+        if self._frozen is None or not is_served:
+            return None
+        words = embedding.words_for(asked.most)
+        return self._frozen.beams(words, self.start(source), asked) if words.can_run else None
+
     def freeze(self) -> None:
         """Promise that the weights will not change: they are laid out as decoding reads them best.
 
@@ -141,3 +157,4 @@ class Transformer(EncoderDecoder):
         self.lay_out()
         layers = [layer for layer in self.decoder.layers if isinstance(layer, DecoderLayer)]
         self._frozen = FrozenStack.of(layers, self.decoder.norm, self.output)
+        self._reader = FrozenReader.of(self.encoder, layers)

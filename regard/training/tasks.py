@@ -65,9 +65,9 @@ def language(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Tensor
     """Predict each word of a text from the words before it."""
     assert isinstance(model, Gpt)
     to_predict = batch.target[:, 1:]
-    is_real = to_predict != PAD
+    is_real = None if batch.is_full else to_predict != PAD
     hidden = model.predict(batch.target[:, :-1], is_real).hidden
-    labels = to_predict[is_real]
+    labels = to_predict.reshape(-1) if is_real is None else to_predict[is_real]
     output = model.output
     loss = linear_cross_entropy(hidden, output.weight, labels, smoothing, bias=output.bias)
     return loss, len(labels)

@@ -195,7 +195,7 @@ def test_scores_are_those_of_teacher_forcing(seed: int, source: Tensor, alpha: f
             assert hypothesis.score == pytest.approx(hypothesis.log_probability / penalty, abs=1e-5)
 
 
-@given(seeds, sources(), alphas, st.integers(1, 5), st.integers(1, 6), st.integers(0, 7))
+@given(seeds, sources(), alphas, st.integers(1, 5), st.integers(1, 6), st.integers(0, 6))
 def test_what_is_found_is_sorted_distinct_and_within_limits(
     seed: int, source: Tensor, alpha: float, width: int, extra: int, least: int
 ) -> None:

@@ -154,6 +154,21 @@ def test_many_sources_can_be_left_in_the_middle() -> None:
     assert len(list(search_many([Trie(TRIE)], lines, Search(1), n_workers=2, batch_rows=4))) == 40
 
 
+@pytest.mark.parametrize(("width", "n_together"), [(5, 40), (64, 40), (200, 20), (1000, 4)])
+def test_of_wide_beams_fewer_are_searched_together(width: int, n_together: int) -> None:
+    sizes: list[int] = []
+
+    class Sized(Trie):
+        def start(self, source: Tensor) -> list[tuple[int, ...]]:
+            sizes.append(len(source))
+            return super().start(source)
+
+    lines = [SourceLine((A, EOS))] * 40
+    found = list(search_many([Sized(TRIE)], lines, Search(width), n_workers=1))
+    assert len(found) == 40
+    assert max(sizes) == n_together
+
+
 def test_no_more_hypotheses_than_there_are() -> None:
     """All that has a probability is found once, the impossible never."""
     (hypotheses,) = beam_search(Trie({(): (0.5, 0.5, 0.0)}), SOURCE, Search(5, alpha=0.0, n_best=5))
@@ -199,6 +214,10 @@ def test_the_least_length_yields_to_the_limit(least: int) -> None:
             "are 1 or more, alpha is 0 or more",
         ),
         (
+            {"width": 1001},
+            "a beam of 1,001 is too wide: choose a width of 1,000 or less",
+        ),
+        (
             {"width": 2, "n_best": 9},
             "a beam of 2 cannot give the 9 best outputs: make the beam 9 or wider",
         ),
@@ -217,6 +236,16 @@ def test_a_search_that_cannot_be(options: dict[str, Any], sentence: str) -> None
     with pytest.raises(UsageError) as refusal:
         Search(**options)
     assert str(refusal.value) == sentence
+
+
+def test_limits_that_cannot_be() -> None:
+    with pytest.raises(UsageError) as refusal:
+        Limits(least=10, most=5)
+    assert str(refusal.value) == (
+        "outputs of least = 10 and most = 5 tokens are not possible: make least 5 or less, or most "
+        "10 or more"
+    )
+    assert Limits(least=5, most=5).longest(3) == 5
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,30 @@ def test_any_number_of_threads_computes_the_same(is_pre_norm: bool, lengths: lis
 
 
 @kernel
+@norms
+def test_who_does_a_piece_changes_nothing(is_pre_norm: bool) -> None:
+    """Threads that are done take pieces from others: of more threads than cores some always do."""
+    layer = build((64, 2, 144), is_pre_norm=is_pre_norm, activation="gelu", p=0.1)
+    lengths = [64] * 40
+    value = torch.randn(sum(lengths), 64).requires_grad_()
+    spans, before = spans_of(lengths, is_causal=True), torch.get_num_threads()
+    found = []
+    try:
+        for n in (1, *[5] * 30):
+            torch.set_num_threads(n)
+            torch.manual_seed(6)
+            result = finished(layer.packed(Stream(value), spans))
+            found.append({"result": result, **learned(result, value, layer)})
+    finally:
+        torch.set_num_threads(before)
+    alone, first, *others = found
+    assert_same(alone, first)
+    for other in others:
+        for name, one in first.items():
+            assert torch.equal(one, other[name]), name
+
+
+@kernel
 def test_gradients_are_added_where_they_gather() -> None:
     layer = build(is_pre_norm=True, activation="gelu")
     value, spans = torch.randn(9, 32), spans_of([4, 5], is_causal=True)

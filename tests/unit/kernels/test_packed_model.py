@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from regard.attention import Probe
-from regard.data import MemoryCorpus, collate
+from regard.data import Batch, MemoryCorpus, collate
 from regard.models import Sizes, Transformer
 from regard.models.packing import pack
 from regard.training.tasks import translation
@@ -120,3 +120,15 @@ def test_sentences_do_not_see_each_other(path: str) -> None:
         for i in range(len(PAIRS))
     )
     assert translation(model, BATCH, 0.1)[0].item() == pytest.approx(alone, rel=1e-5)
+
+
+@pytest.mark.parametrize("width", [12, 32])
+def test_what_was_measured_first_can_be_learned_from(path: str, width: int) -> None:
+    """Layouts of sentences of one length are kept: they must not belong to where nothing learns."""
+    ids = torch.randint(4, 11, (width + 2, 3 + (path == "C++")))  # a shape that no other test has
+    model, batch = build(width), Batch(ids, ids)
+    with torch.inference_mode():
+        translation(model.eval(), batch, 0.0)
+    loss, _ = translation(model.train(), batch, 0.0)
+    loss.backward()
+    assert model.output.weight.grad is not None

@@ -332,12 +332,12 @@ def test_it_learns_to_copy_and_copies_longer_sequences_too() -> None:
     model = NeuralTuring(12, 12, RecurrentSizes(16, 32), Slots(24, 16))
     generator = torch.Generator().manual_seed(1)
     optimiser = torch.optim.Adam(model.parameters())
-    n_steps = 200
+    n_steps = 140
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, 0.01, total_steps=n_steps, pct_start=0.1
+        optimiser, 0.02, total_steps=n_steps, pct_start=0.1
     )
     for _ in range(n_steps):
-        source, target = to_copy(32, 1, 10, generator)
+        source, target = to_copy(64, 1, 10, generator)
         logits = model(source, target[:, :-1]).flatten(0, 1)
         loss = F.cross_entropy(logits, target[:, 1:].flatten(), ignore_index=PAD)
         optimiser.zero_grad()

@@ -315,6 +315,8 @@ def test_a_frozen_model_decodes_the_same(is_pre_norm: bool, tie: str) -> None:
         torch.testing.assert_close(stepped, expected)
     torch.testing.assert_close(frozen(SOURCE, TARGET), plain(SOURCE, TARGET))
     assert not any(parameter.requires_grad for parameter in frozen.parameters())
+    frozen.freeze()
+    assert frozen.n_parameters == plain.n_parameters == sum(p.numel() for p in plain.parameters())
 
 
 @norms

@@ -1,0 +1,64 @@
+"""Sentences through a whole encoder, and what a decoder will look at, in one call."""
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from regard.kernels.decoder_step import StackWeights
+from regard.kernels.native import addresses, count, native, pointer, require_ids
+from regard.kernels.panels import Panels
+from regard.kernels.words import Words
+from regard.shapes import Float, Int, Tensor
+
+
+@dataclass(frozen=True)
+class ReaderWeights:
+    """An encoder, and how each layer of a decoder makes keys and values of what it gives."""
+
+    encoder: StackWeights
+    memories: tuple[tuple[Panels, Float[Tensor, "P"]], ...]
+
+    @property
+    def can_run(self) -> bool:
+        """Whether the C++ kernel serves these weights on this machine."""
+        biases = [bias for _, bias in self.memories]
+        return self.encoder.can_run and native(*biases) is not None
+
+    @cached_property
+    def starts(self) -> tuple[Any, Any]:
+        """Where the decoder's weights begin, and its biases."""
+        weights, biases = zip(*self.memories, strict=True)
+        return addresses([one.numbers for one in weights]), addresses(biases)
+
+
+def read_sentences(
+    weights: ReaderWeights, words: Words, ids: Int[Tensor, "M"], starts: Int[np.ndarray, "starts"]
+) -> Sequence[Float[Tensor, "M P"]]:
+    """For each layer of the decoder, keys and values of all words, side by side.
+
+    ``starts`` says where each of the sentences begins, and where the last one ends.
+    """
+    lib = native(words.table)
+    assert lib is not None
+    assert starts.dtype == np.int32
+    assert ids.dtype == torch.int64
+    assert ids.is_contiguous()
+    require_ids(ids, len(words.table))
+    assert words.positions is None or int(np.diff(starts).max()) <= len(words.positions)
+    kept = [words.table.new_empty(len(ids), len(bias)) for _, bias in weights.memories]
+    lib.k_read(
+        ctypes.byref(weights.encoder.stack),
+        ctypes.byref(words.told),
+        count(len(starts) - 1),
+        pointer(ids),
+        ctypes.c_void_p(starts.ctypes.data),
+        count(len(kept)),
+        *weights.starts,
+        addresses(kept),
+    )
+    return kept

@@ -1,0 +1,38 @@
+"""What makes tokens vectors, as the kernels that embed them on their way are told."""
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+from regard.kernels.native import native, pointer
+from regard.shapes import Float, Tensor
+
+
+class _Words(ctypes.Structure):
+    """The kernels' struct of that name."""
+
+    _fields_ = (
+        ("table", ctypes.c_void_p),
+        ("positions", ctypes.c_void_p),
+        ("scale", ctypes.c_float),
+    )
+
+
+@dataclass(frozen=True)
+class Words:
+    """``scale · table[token] + positions[place]``, or no positions at all."""
+
+    table: Float[Tensor, "V D"]
+    positions: Float[Tensor, "L D"] | None
+    scale: float
+
+    @property
+    def can_run(self) -> bool:
+        """Whether the C++ kernels can read these tables."""
+        tables = [self.table] if self.positions is None else [self.table, self.positions]
+        return native(*tables) is not None and all(one.is_contiguous() for one in tables)
+
+    @property
+    def told(self) -> Any:
+        """Where all of it lies; the caller keeps the tables."""
+        return _Words(pointer(self.table), pointer(self.positions), self.scale)

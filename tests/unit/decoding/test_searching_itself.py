@@ -1,0 +1,152 @@
+"""Searches that a frozen Transformer runs by itself, against the same model step by step."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from regard.decoding import Hypothesis, Limits, Search, beam_search, greedy
+from regard.decoding.beam import searched_by_itself
+from regard.decoding.rules import Rules
+from regard.kernels import is_native, without_native
+from regard.models import Sizes, Transformer
+
+EOS, N_TOKENS = 3, 40
+SIZES = Sizes(d_model=32, n_heads=2, d_feedforward=48, dropout=0.0)
+LAYERS = {
+    "post-norm": {},
+    "pre-norm": {"sizes": replace(SIZES, is_pre_norm=True, activation="gelu")},
+    "learned positions": {"positions": "learned", "max_length": 30},
+    "no positions": {"positions": "none", "scales_embeddings": False},
+    "a bias": {"has_output_bias": True, "tie": "none"},
+    "few words": {"n_target_tokens": 6, "tie": "none"},
+    "uneven widths": {
+        "n_target_tokens": 53,
+        "tie": "none",
+        "sizes": replace(SIZES, d_feedforward=45),
+    },
+}
+SEARCHES = {
+    "usual": Search(),
+    "greedy": Search(width=1),
+    "many": Search(width=9, n_best=7, alpha=0.4),
+    "no repeats": Search(width=4, no_repeat=2),
+    "no word twice": Search(width=3, no_repeat=1),
+    "long": Search(width=3, limits=Limits(least=9), penalty="power"),
+    "short": Search(width=3, limits=Limits(factor=0.5, extra=1)),
+    "no penalty": Search(width=5, n_best=5, alpha=0.0),
+}
+
+
+class Stepping:
+    """A model that hides all but its steps."""
+
+    def __init__(self, model: Transformer) -> None:
+        self.start, self.step, self.reorder = model.start, model.step, model.reorder
+
+
+@pytest.fixture(autouse=True)
+def _needs_kernels() -> None:
+    if not is_native():
+        pytest.skip("there are no C++ kernels here")
+
+
+def network(**options: Any) -> Transformer:
+    torch.manual_seed(7)
+    chosen = {"n_target_tokens": N_TOKENS, "sizes": SIZES, "n_layers": 2} | options
+    model = Transformer(N_TOKENS, max_length=chosen.pop("max_length", 64), **chosen)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(1.5).add_(0.05 * torch.randn_like(parameter))  # far from indifferent
+    model.freeze()
+    return model
+
+
+def sources(n: int = 7) -> Tensor:
+    source = torch.zeros(n, 9, dtype=torch.long)
+    for row in source:
+        length = int(torch.randint(1, 9, ()))
+        row[:length], row[length] = torch.randint(4, N_TOKENS, (length,)), EOS
+    return source
+
+
+def goes_by_itself(model: Transformer, search: Search) -> bool:
+    source = sources(1)
+    return searched_by_itself(model, source, Rules.of(search, source)) is not None
+
+
+def alike(found: list[list[Hypothesis]], expected: list[list[Hypothesis]]) -> None:
+    assert [[one.tokens for one in of] for of in found] == [
+        [one.tokens for one in of] for of in expected
+    ]
+    for of, other in zip(found, expected, strict=True):
+        for one, two in zip(of, other, strict=True):
+            assert one.score == pytest.approx(two.score, abs=1e-5)
+            assert one.log_probability == pytest.approx(two.log_probability, abs=1e-4)
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+@pytest.mark.parametrize("options", LAYERS.values(), ids=LAYERS)
+def test_the_same_outputs_as_step_by_step(options: dict[str, Any], search: Search) -> None:
+    model, source = network(**options), sources()
+    search = replace(search, limits=replace(search.limits, most=30))
+    assert goes_by_itself(model, search)
+    alike(beam_search(model, source, search), beam_search(Stepping(model), source, search))
+    best, stepped = greedy(model, source, search), greedy(Stepping(model), source, search)
+    alike([best], [stepped])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 12, 40])
+def test_who_else_is_in_a_batch_changes_no_bit(n: int) -> None:
+    """Beams of 1 to 120 rows: every size of tile, and more rows than go together."""
+    model, source, search = network(), sources(n), Search(width=3, n_best=3)
+    together = beam_search(model, source, search)
+    assert together == [beam_search(model, row[None], search)[0] for row in source]
+    assert together == beam_search(model, source.flip(0), search)[::-1]
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_outputs_begin_as_they_must(width: int) -> None:
+    model, source = network(), sources(4)
+    prefixes = [(5, 6, 7), (), (EOS,), (9,)]
+    search = Search(width=width, n_best=1, limits=Limits(factor=0.0, extra=2), no_repeat=2)
+    found = beam_search(model, source, search, prefixes)
+    alike(found, beam_search(Stepping(model), source, search, prefixes))
+    assert found[0][0].tokens[:3] == (5, 6, 7)
+    assert found[2][0].tokens == ()
+
+
+def test_a_broken_model_ends() -> None:
+    model = network(tie="none")
+    with torch.no_grad():
+        model.decoder.layers[0].feedforward.narrow.bias.fill_(torch.nan)
+    model.freeze()
+    assert beam_search(model, sources(2)) == [[], []]
+    assert [one.tokens for one in greedy(model, sources(2))] == [(), ()]
+
+
+def test_where_a_model_goes_step_by_step() -> None:
+    learned, model = network(positions="learned", max_length=20), network()
+    assert not goes_by_itself(learned, Search(limits=Limits(extra=21)))  # its positions end before
+    assert goes_by_itself(learned, Search(limits=Limits(extra=21, most=20)))
+    assert goes_by_itself(model, Search())
+    assert not goes_by_itself(model, Search(width=100))
+    with without_native():
+        assert not goes_by_itself(model, Search())
+    model.decoder.layers[0].cross.weights.attach(lambda value: value)
+    assert not goes_by_itself(model, Search())
+
+
+def test_reading_gives_what_the_layers_give() -> None:
+    source = sources()
+    for options in LAYERS.values():
+        model = network(**options)
+        read = model.start(source)
+        assert model._reader is not None
+        model._reader = None
+        composed = model.start(source)
+        assert torch.equal(read.memory_places, composed.memory_places)
+        for one, other in zip(read.memory, composed.memory, strict=True):
+            torch.testing.assert_close(one.memory, other.memory, rtol=1e-4, atol=1e-4)
