@@ -19,7 +19,14 @@ def classify(
             help="Texts, or pairs with a tab between them; lines of standard input if none."
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="So many labels, the likeliest first.")] = 1,
+    top: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="So many labels, the likeliest first; with --gold, how often the right one is "
+            "among them.",
+        ),
+    ] = 1,
     gold: labelled.Gold = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
     threads: searching.Threads = None,
@@ -34,7 +41,7 @@ def classify(
     searching.write_utf8()
     if gold is not None:
         labelled.refuse_both(text)
-        labelled.show(_report(judge, gold), is_json=as_json)
+        labelled.show(_report(judge, gold, top), is_json=as_json)
         return
     for burst in labelled.bursts(text):
         _classify(judge, burst, top, as_json=as_json)
@@ -59,19 +66,22 @@ def _classify(judge: "Judge", lines: list[str], top: int, *, as_json: bool) -> N
         )
 
 
-def _report(judge: "Judge", gold: str) -> labelled.Report:
+def _report(judge: "Judge", gold: str, top: int) -> labelled.Report:
     from regard.data import parse_labelled, read_classified
-    from regard.evaluation import accuracy, by_label, confusion, macro_f1
+    from regard.evaluation import accuracy, accuracy_among, by_label, confusion, macro_f1
 
     examples = read_classified([parse_labelled(gold)], judge.labels, judge.n_texts)
-    given = [told.label for (told,) in judge.classify([one.texts for one in examples])]
+    texts = [one.texts for one in examples]
+    best = [[one.label for one in told] for told in judge.classify(texts, top)]
+    given = [first for first, *_ in best]
     truth = [one.label for one in examples]
     found = by_label(given, truth)
+    among = {f"accuracy among the {top} best": accuracy_among(best, truth)} if top > 1 else {}
     return labelled.Report(
         model=str(judge.loaded.path),
         gold=gold,
         n={"texts": len(examples)},
-        scores={"accuracy": accuracy(given, truth), "macro F1": macro_f1(found)},
+        scores={"accuracy": accuracy(given, truth), **among, "macro F1": macro_f1(found)},
         tables={"label": found},
         labels=list(judge.labels),
         confusion=confusion(given, truth, judge.labels),

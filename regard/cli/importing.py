@@ -15,11 +15,17 @@ def import_(
         ),
     ],
     out: Annotated[Path, typer.Option(help="The folder of the new model.")],
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="A classifier of BERT reads two texts, not one.")
+    ] = False,
 ) -> None:
     """Read a model that another library made into a model folder."""
     from regard.checkpoint.foreign import import_model
 
-    made = import_model(path, out, lambda sentence: typer.echo(f"regard: {sentence}", err=True))
+    def tell(sentence: str) -> None:
+        typer.echo(f"regard: {sentence}", err=True)
+
+    made = import_model(path, out, tell, is_of_pairs=pairs)
     n_source, n_target = len(made.source_tokenizer), len(made.target_tokenizer)
     tokens = f"{n_source:,}" if n_source == n_target else f"{n_source:,} + {n_target:,}"
     kind, shape = made.recipe.model.kind, made.recipe.model.shape

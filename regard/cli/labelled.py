@@ -70,8 +70,9 @@ def show(report: Report, *, is_json: bool) -> None:
         return
     counts = ", ".join(f"{n:,} {what}" for what, n in report.n.items())
     typer.echo(f"{report.model} on {report.gold}: {counts}\n")
+    width = max(10, *(len(name) + 2 for name in report.scores))
     for name, value in report.scores.items():
-        typer.echo(f"{name:<10}{100 * value:>7.2f} %")
+        typer.echo(f"{name:<{width}}{100 * value:>7.2f} %")
     for what, found in report.tables.items():
         typer.echo("")
         rows = [(one.label, *_numbers(one)) for one in found]

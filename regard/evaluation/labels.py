@@ -61,6 +61,12 @@ def accuracy(given: Sequence[str], gold: Sequence[str]) -> float:
     return sum(a == b for a, b in zip(given, gold, strict=True)) / len(gold)
 
 
+def accuracy_among(given: Sequence[Sequence[str]], gold: Sequence[str]) -> float:
+    """The share of examples whose right label is among those given for it."""
+    check_labels(given, gold)
+    return sum(b in a for a, b in zip(given, gold, strict=True)) / len(gold)
+
+
 def by_label(given: Sequence[str], gold: Sequence[str]) -> list[OfLabel]:
     """How well each label that was given or should have been is found, in their order."""
     check_labels(given, gold)

@@ -1,6 +1,7 @@
 """BERT and GPT-2 of transformers through the commands: in, used, looked at, and out again."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,27 @@ def test_what_goes_out_opens_there_and_says_the_same(
     torch.testing.assert_close(logits[1], logits[0], atol=1e-4, rtol=1e-4)
 
 
+def test_labels_are_told_as_there(capsys: Captured, tmp_path: Path) -> None:
+    given, made, back = tmp_path / "given", tmp_path / "made", tmp_path / "back"
+    there, tokenizer = random_bert(
+        given, "BertForSequenceClassification", id2label={0: "same", 1: "other", 2: "neither"}
+    )
+    code, _, err = called(capsys, "import", given, "--out", made, "--pairs")
+    assert code == 0
+    assert f"{made}: a model of kind bert-classify, " in err  # after their own progress bar
+    code, out, _ = called(capsys, "classify", made, "the animal\tstreet.", "--json", *CPU)
+    (best,) = json.loads(out)["labels"]
+    with torch.no_grad():
+        logits = there(**tokenizer("the animal", "street.", return_tensors="pt")).logits[0]
+    probability, i = logits.softmax(-1).max(-1)
+    assert (code, best["label"]) == (0, there.config.id2label[int(i)])
+    assert best["probability"] == pytest.approx(float(probability), abs=1e-4)
+    code, _, err = called(capsys, "export", made, "--to", "huggingface", "--out", back)
+    assert (code, err.startswith(f"{back}: config.json, ")) == (0, True)
+    again = transformers.AutoModelForSequenceClassification.from_pretrained(back)
+    assert again.config.id2label == there.config.id2label
+
+
 def changed(name: str, **values: object) -> Callable[[Path], None]:
     """Damage of a JSON file: other values for its keys."""
 
@@ -270,6 +292,23 @@ def test_what_cannot_be_written_is_one_sentence_and_exit_2(
     assert (code, out) == (2, "")
     assert sentence in err
     assert not (tmp_path / "out").exists()
+
+
+def test_merges_of_another_vocabulary_are_one_sentence_and_exit_2(
+    capsys: Captured, theirs: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "given"
+    shutil.copytree(theirs / "gpt2", folder)
+    said = json.loads((folder / "tokenizer.json").read_text())
+    said["model"]["merges"].append(["an", "imal"])
+    (folder / "tokenizer.json").write_text(json.dumps(said))
+    code, out, err = called(capsys, "import", folder, "--out", tmp_path / "new")
+    assert (code, out) == (2, "")
+    assert err == (
+        f"regard: {folder / 'tokenizer.json'} merges 'an' and 'imal', and the vocabulary has no "
+        "'imal': merges and vocabulary are of different models, take both from one\n"
+    )
+    assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_a_model_folder_needs_no_import(capsys: Captured, ours: Path, tmp_path: Path) -> None:

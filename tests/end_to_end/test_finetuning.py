@@ -130,6 +130,15 @@ def test_a_classifier_is_judged(classifier: Path, files: Path) -> None:
     shown = regard("classify", classifier, "--gold", files / "valid.tsv").stdout
     assert "label  precision" in shown
     assert "rows are right, columns were given" in shown
+    assert "best" not in shown
+
+
+def test_a_classifier_is_judged_by_its_best_labels(classifier: Path, files: Path) -> None:
+    asked = ("classify", classifier, "--gold", files / "valid.tsv", "--top", "2")
+    report = json.loads(regard(*asked, "--json").stdout)
+    assert report["accuracy_among_the_2_best"] == 1.0  # of two labels
+    assert report["accuracy"] == sum(row[i] for i, row in enumerate(report["confusion"])) / 60
+    assert "\naccuracy among the 2 best   100.00 %\nmacro F1 " in regard(*asked).stdout
 
 
 def test_words_get_their_tags(tagger: Path, files: Path) -> None:

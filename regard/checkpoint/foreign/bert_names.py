@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+BASE = "bert."  # before the names of the encoder, where there is a head
 WORDS = ("encoder.embedding.weight", "embeddings.word_embeddings.weight")
 PLACES = ("encoder.embedding.positions.table", "embeddings.position_embeddings.weight")
 TYPES = ("embedding.types.weight", "embeddings.token_type_embeddings.weight")
@@ -12,6 +13,14 @@ HEAD = (
     ("transform_norm", "cls.predictions.transform.LayerNorm"),
 )
 POOLER = ("pooler", "pooler.dense")
+
+LABELS = ("output", "classifier")
+LABELLERS = {  # by our kind
+    "bert-classify": "BertForSequenceClassification",
+    "bert-tag": "BertForTokenClassification",
+}
+ONE_OF_SEVERAL = "single_label_classification"  # what such a model was trained for
+TEXTS = "n_texts"  # a key of our own: of how many texts together a label is told
 
 ACTIVATIONS = {  # theirs, ours; of several names for one, the last is written
     "gelu_python": "gelu",

@@ -1,12 +1,14 @@
 """Which formats are read and written, and by whom; a folder is written whole or not at all."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from regard.checkpoint.folder import LoadedModel, load, save
 from regard.checkpoint.foreign import (
+    bert_label_writing,
     bert_reading,
     bert_writing,
     ctranslate2_model,
@@ -21,6 +23,7 @@ from regard.checkpoint.replacing import replacing_folder
 from regard.checkpoint.weights import put_into
 from regard.errors import ModelFolderError, UsageError
 from regard.models import build
+from regard.recipes.labelling import ClassifierSection
 
 Reader = Callable[[HuggingFaceFolder], Imported]
 Writer = Callable[[LoadedModel, Path], None]
@@ -38,6 +41,8 @@ WRITERS: dict[str, dict[str, Writer]] = {
     "huggingface": {
         "transformer": marian_writing.write,
         "bert": bert_writing.write,
+        "bert-classify": bert_label_writing.write,
+        "bert-tag": bert_label_writing.write,
         "gpt": gpt2_writing.write,
     },
     "ctranslate2": {"transformer": ctranslate2_model.write},
@@ -46,9 +51,16 @@ FORMATS = tuple(WRITERS)
 
 
 def import_model(
-    path: str | Path, out: str | Path, tell: Callable[[str], object] = lambda sentence: None
+    path: str | Path,
+    out: str | Path,
+    tell: Callable[[str], object] = lambda sentence: None,
+    *,
+    is_of_pairs: bool = False,
 ) -> LoadedModel:
-    """Read a Hugging Face folder into a new model folder of ours; says what is left out."""
+    """Read a Hugging Face folder into a new model folder of ours; says what is left out.
+
+    No such folder says whether its labels are of pairs of texts: ``is_of_pairs`` does.
+    """
     _require_new(Path(out))
     folder = HuggingFaceFolder.open(path)
     kind = folder.config.get("model_type")
@@ -58,7 +70,7 @@ def import_model(
             f"{folder.path} holds a model of type {kind!r}, which Regard cannot read: it reads "
             f"{_listed(READERS)}"
         )
-    found = reader(folder)
+    found = _of_pairs(reader(folder), folder.path) if is_of_pairs else reader(folder)
     tokenizers = found.source_tokenizer, found.target_tokenizer
     with torch.random.fork_rng(devices=[]):
         model = build(found.recipe.model, *map(len, tokenizers))
@@ -69,6 +81,18 @@ def import_model(
     with replacing_folder(Path(out)) as filling:
         save(filling, model, found.recipe, *tokenizers)
     return load(out)
+
+
+def _of_pairs(found: Imported, path: Path) -> Imported:
+    """The same, with labels that are said of two texts together."""
+    section = found.recipe.model
+    if not isinstance(section, ClassifierSection):
+        raise UsageError(
+            f"{path} is read as a model of kind {section.kind}, and only a bert-classify tells "
+            "labels of pairs of texts: leave --pairs out"
+        )
+    model = section.model_copy(update={"n_texts": 2})
+    return replace(found, recipe=found.recipe.model_copy(update={"model": model}))
 
 
 def export_model(model: str | Path | LoadedModel, to: str, out: str | Path) -> Path:

@@ -141,7 +141,22 @@ def _pairs(
         )
     ordinary = _ordinary(folder, tokens, special)
     merged = [(str(first), str(second)) for first, second in pairs]
+    _require_known(folder, name, merged, frozenset(tokens))
     return BytePairs(ordinary, merged, special, begins_with_space=begins_with_space)
+
+
+def _require_known(
+    folder: HuggingFaceFolder, name: str, merges: list[tuple[str, str]], tokens: frozenset[str]
+) -> None:
+    """Refuse a merge that needs or makes a piece without an id: texts would lose it."""
+    for first, second in merges:
+        for piece in (first, second, first + second):
+            if piece not in tokens:
+                raise ModelFolderError(
+                    f"{folder.path / name} merges {first!r} and {second!r}, and the vocabulary has "
+                    f"no {piece!r}: merges and vocabulary are of different models, take both from "
+                    "one"
+                )
 
 
 def _special(

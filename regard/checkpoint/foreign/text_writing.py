@@ -28,6 +28,7 @@ _OURS = {"padding": PAD, "unknown": UNKNOWN, "begin": BOS, "end": EOS}
 _MASK = "[MASK]"
 _KEYS = {"padding": "pad_token", "unknown": "unk_token", "mask": "mask_token"}
 _AROUND = {"begin": "cls_token", "end": "sep_token"}  # of an encoder
+_INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
 _STREAM = {"begin": "bos_token", "end": "eos_token"}  # of a decoder
 
 
@@ -41,8 +42,13 @@ class TextFiles:
     files: dict[str, bytes] = field(default_factory=dict)
 
 
-def text_files(tokenizer: Tokenizer, *, has_mask: bool, longest: int) -> TextFiles:
-    """The files of a tokenizer; ``has_mask`` if the model finds words."""
+def text_files(
+    tokenizer: Tokenizer, *, has_mask: bool, longest: int, has_segments: bool = False
+) -> TextFiles:
+    """The files of a tokenizer; ``has_mask`` if the model finds words.
+
+    With ``has_segments`` it also says which of two texts a token is of, as those of BERT do anyway.
+    """
     if isinstance(tokenizer, WordPiece | BytePairs):
         return _as_it_came(tokenizer, longest)
     n_tokens = len(tokenizer)
@@ -50,6 +56,7 @@ def text_files(tokenizer: Tokenizer, *, has_mask: bool, longest: int) -> TextFil
     order = tuple(range(n_tokens + has_mask))
     if isinstance(tokenizer, SentencePieceText):
         said |= {"tokenizer_class": "BertGenerationTokenizer", "add_prefix_space": False}
+        said |= {"model_input_names": _INPUTS} if has_segments else {}
         return TextFiles(order, ids, {CONFIG: said}, {_PIECES: tokenizer.model})
     if isinstance(tokenizer, Characters):
         said["tokenizer_class"] = "PreTrainedTokenizerFast"

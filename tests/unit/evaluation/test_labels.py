@@ -8,6 +8,7 @@ from regard.evaluation import (
     OfLabel,
     Span,
     accuracy,
+    accuracy_among,
     by_label,
     by_type,
     confusion,
@@ -47,6 +48,13 @@ def test_all_labels_together() -> None:
         [0, 0, 0, 1],
         [0, 0, 0, 0],
     ]
+
+
+def test_the_right_label_may_be_among_several() -> None:
+    given = [["cat", "dog"], ["dog", "cat"], ["fox", "cat"]]
+    assert accuracy_among(given, ["cat", "cat", "dog"]) == pytest.approx(2 / 3)
+    with pytest.raises(SizeError, match="3 labels cannot be compared with 1"):
+        accuracy_among(given, ["cat"])
 
 
 @pytest.mark.parametrize(("given", "gold"), [(["a"], ["a", "b"]), ([], [])])

@@ -84,6 +84,10 @@ def weight(folder: Path, name: str) -> None:
     save_file(weights | {name: torch.zeros(3)}, folder / "model.safetensors")
 
 
+def merges(folder: Path, *lines: str) -> None:
+    (folder / "merges.txt").write_text("\n".join(["#version: 0.2", *lines]), encoding="utf-8")
+
+
 def modules(folder: Path, *kinds: str) -> None:
     listed = [{"path": "" if not i else f"{i}", "type": one} for i, one in enumerate(kinds)]
     (folder / "modules.json").write_text(json.dumps(listed))
@@ -138,6 +142,15 @@ OF_GPT: list[Damage] = [
     ),
     (lambda f: tokenizer(f, "normalizer", type="NFC"), "has a normalizer 'NFC', and Regard reads"),
     (lambda f: tokenizer(f, "model", merges=["a b c"]), "has a merge that is not of two pieces"),
+    (
+        lambda f: tokenizer(f, "model", merges=["h e", ["he", "r"]]),
+        "tokenizer.json merges 'he' and 'r', and the vocabulary has no 'her': merges and "
+        "vocabulary are of different models, take both from one",
+    ),
+    (
+        lambda f: (without(f, "tokenizer.json"), merges(f, "qu i")),
+        "merges.txt merges 'qu' and 'i', and the vocabulary has no 'qu': merges and vocabulary",
+    ),
     (
         lambda f: without(f, "tokenizer.json", "merges.txt"),
         "has no tokenizer.json, no vocab.txt and no vocab.json with merges.txt",
