@@ -21,8 +21,9 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)  ## Train a translator in minutes, measure it, look inside
 	$(BIN)/regard demo
 
+# Compiled modules are kept whatever the environment says: each worker would compile all tests again.
 test: $(STAMP)  ## Run all tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(STAMP)  ## Format, lint, types, import direction
 	$(BIN)/ruff format --check .

@@ -17,7 +17,10 @@ _COMMANDS = "/reset begins anew, /undo takes the last turn back, /quit leaves"
 def chat(
     model: searching.Model,
     beam: Annotated[
-        int, typer.Option(min=1, help="Width of the beam; 1 answers word by word.")
+        int,
+        typer.Option(
+            min=1, max=searching.WIDEST, help="Width of the beam; 1 answers word by word."
+        ),
     ] = 1,
     alpha: searching.Alpha = 1.0,
     penalty: searching.Penalty = "wu",

@@ -1,7 +1,6 @@
 """`regard embed`: sentences as vectors, and how alike two of them are."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +28,7 @@ def embed(
     import numpy as np
     import torch
 
-    from regard.cli.arriving import lines_of_files
+    from regard.cli.arriving import lines_of_files, lines_of_stdin
     from regard.cli.training_session import choose_device
     from regard.errors import UsageError
     from regard.inspection.whole_file import whole_file
@@ -47,15 +46,13 @@ def embed(
     if similarity:
         typer.echo(f"{finder.similarity(*similarity):.4f}")
         return
-    if files:
-        if missing := [one for one in files if not one.exists()]:
-            raise UsageError(
-                f"there is no file {missing[0]}: sentences are read from files, a line each, or "
-                "from standard input"
-            )
-        lines = [line for burst in lines_of_files(files) for line in burst]
-    else:
-        lines = sys.stdin.read().splitlines()
+    if missing := [one for one in files or [] if not one.exists()]:
+        raise UsageError(
+            f"there is no file {missing[0]}: sentences are read from files, a line each, or "
+            "from standard input"
+        )
+    bursts = lines_of_files(files) if files else lines_of_stdin()
+    lines = [line for burst in bursts for line in burst]
     if cut := finder.cut(lines):
         which = f"line {cut[0] + 1}, which is longer"
         if len(cut) > 1:

@@ -11,6 +11,8 @@ from regard.cli import searching
 if TYPE_CHECKING:
     from regard.language import Looks, Writer
 
+_TEMPERATURE = 0.8
+
 
 def generate(
     model: searching.Model,
@@ -18,9 +20,18 @@ def generate(
         str | None, typer.Argument(help="How the text begins; standard input if not given.")
     ] = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="The most tokens to write.")] = 200,
-    temperature: Annotated[float, typer.Option(help="Below 1: less surprising.")] = 0.8,
-    top_k: Annotated[int, typer.Option(min=0, help="Among the K most probable; 0: all.")] = 0,
-    top_p: Annotated[float, typer.Option(help="Among the fewest that reach this share.")] = 1.0,
+    temperature: Annotated[
+        float | None,
+        typer.Option(show_default=f"{_TEMPERATURE}", help="Below 1: less surprising."),
+    ] = None,
+    top_k: Annotated[
+        int | None,
+        typer.Option(min=0, show_default="0", help="Among the K most probable; 0: all."),
+    ] = None,
+    top_p: Annotated[
+        float | None,
+        typer.Option(show_default="1.0", help="Among the fewest that reach this share."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Another seed gives another story.")] = 1,
     greedy: Annotated[
         bool, typer.Option("--greedy", help="Always the most probable, nothing by chance.")
@@ -64,12 +75,18 @@ def generate(
         raise UsageError("--layer and --head say whose attention is shown: add --show-attention")
     if any(not one for one in stop or []):
         raise UsageError("--stop '' would end before the first word: give some characters")
+    if greedy and any(choice is not None for choice in (temperature, top_k, top_p)):
+        raise UsageError(
+            "--greedy takes the most probable token each time, and --temperature, --top-k and "
+            "--top-p draw by chance: give one or the other"
+        )
     best = "--greedy for the most probable token each time"
-    sampling = None if greedy else searching.drawn_by(temperature, top_k, top_p, seed, instead=best)
+    heat = _TEMPERATURE if temperature is None else temperature
+    sampling = None if greedy else searching.drawn_by(heat, top_k, top_p, seed, instead=best)
     if threads is not None:
         torch.set_num_threads(threads)
     writer = Writer.open(model, device=choose_device(device))
-    text = sys.stdin.read().removesuffix("\n") if prompt is None else prompt
+    text = _arrived() if prompt is None else prompt
     if unknown := writer.unknown(text):
         shown = " ".join(unknown[:10])
         _tell(f"the model has never seen {shown}: read as unknown")
@@ -87,6 +104,13 @@ def generate(
         _show(looks, writer)
     if looks is not None and places:
         _draw(looks, writer, text, places)
+
+
+def _arrived() -> str:
+    """All of standard input, without the end of its last line."""
+    from regard.cli.arriving import lines_of_stdin
+
+    return "\n".join(line for burst in lines_of_stdin() for line in burst)
 
 
 def _write(

@@ -59,7 +59,7 @@ def gather(loaded: "LoadedModel", metrics: list[dict[str, Any]]) -> dict[str, An
         "name": recipe.name,
         "purpose": recipe.purpose,
         "task": recipe.training.task,
-        "parameters": sum(one.numel() for one in loaded.model.parameters()),
+        "parameters": loaded.model.n_parameters,
         "model": recipe.model.model_dump(),
         "shape": recipe.model.shape,
         "vocabulary": {
@@ -150,8 +150,7 @@ def _what(facts: dict[str, Any]) -> list[tuple[str, str]]:
 def _how_it_went(training: dict[str, Any]) -> list[tuple[str, str]]:
     if not training["updates"]:
         return [("training", "nothing is known: there is no metrics.jsonl")]
-    ended = training["finished"]
-    how = f"{ended['reason']}; kept: {ended['chosen']}" if ended else "not finished"
+    how = _ending(training["finished"], training["best"])
     rows = [
         ("training", f"{training['updates']:,} updates, {training['minutes']:.1f} minutes, {how}")
     ]
@@ -175,6 +174,14 @@ def _how_it_went(training: dict[str, Any]) -> list[tuple[str, str]]:
         values = [one[key] for one in training["validations"] if one.get(key) is not None]
         rows += _curve(name, values, digits)
     return rows
+
+
+def _ending(ended: dict[str, Any] | None, best: dict[str, Any] | None) -> str:
+    """Why training ended and which weights are there; one that was interrupted chose none yet."""
+    if ended is None:
+        return "not finished"
+    so_far = "best validated so far" if best else "last so far"
+    return f"{ended['reason']}; kept: {ended['chosen'] or so_far}"
 
 
 def _curve(name: str, values: list[float], digits: int) -> list[tuple[str, str]]:

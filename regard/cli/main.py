@@ -33,7 +33,7 @@ from regard.cli import (
     train,
     translate,
 )
-from regard.errors import RegardError
+from regard.errors import RegardError, UsageError
 
 app = typer.Typer(
     name="regard",
@@ -99,6 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str]) -> int:
     try:
+        _require_utf8(arguments)
         code = app(arguments, prog_name="regard", standalone_mode=False)
     except RegardError as error:
         if "--traceback" in arguments:
@@ -123,6 +124,24 @@ def _run(arguments: list[str]) -> int:
     if code == INTERRUPTED:  # typer turns Ctrl-C into this code without a word
         print("regard: interrupted", file=sys.stderr)  # noqa: T201
     return code if isinstance(code, int) else 0
+
+
+def _require_utf8(arguments: list[str]) -> None:
+    """Text is UTF-8 on the command line too; a file that is there may have any name."""
+    for argument in arguments:
+        if argument.isprintable() or os.path.lexists(argument):
+            continue
+        raw = os.fsencode(argument)
+        try:
+            raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            from regard.data.lines import likely_encoding
+
+            shown = " ".join(raw.decode("utf-8", "backslashreplace").split())
+            raise UsageError(
+                f"the argument '{shown}': byte {error.start + 1} (0x{raw[error.start]:02X}) is not "
+                f"UTF-8. Convert it, for example: iconv -f {likely_encoding(raw)} -t UTF-8"
+            ) from error
 
 
 def _refuse(sentence: str) -> int:

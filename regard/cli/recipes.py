@@ -80,7 +80,7 @@ def count_parameters(recipe: "Recipe", n_vocabulary: int) -> int:
     own = {key: value for key, value in known.items() if key in type(recipe.model).model_fields}
     with torch.device("meta"):
         model = build(recipe.model.model_copy(update=own), n_vocabulary, n_vocabulary)
-    return sum(parameter.numel() for parameter in model.parameters())
+    return model.n_parameters
 
 
 def _print_table(counted: list[tuple["Recipe", int]], vocabulary: int) -> None:

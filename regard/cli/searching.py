@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from regard.decoding import Sampling, Search
+    from regard.decoding import Limits, Sampling, Search
     from regard.translation import Translator
 
+WIDEST = 1000  # as of a Search, which is not asked here: it brings torch, and --help is quick
 Model = Annotated[Path, typer.Argument(help="A model folder, as `regard train` makes them.")]
-Beam = Annotated[int, typer.Option(min=1, help="Width of the beam; 1 is greedy search.")]
+Beam = Annotated[
+    int, typer.Option(min=1, max=WIDEST, help="Width of the beam; 1 is greedy search.")
+]
 Alpha = Annotated[
     float, typer.Option(min=0.0, help="Length penalty; 0 compares plain log-probabilities.")
 ]
@@ -95,6 +98,19 @@ def beam_of(beam: int, alpha: float, penalty: str) -> "Search":
     from regard.decoding import Search
 
     return Search(width=beam, alpha=alpha, penalty=penalty)
+
+
+def between(min_length: int, max_length: int) -> "Limits":
+    """How long outputs become."""
+    from regard.decoding import Limits
+    from regard.errors import UsageError
+
+    if min_length > max_length:
+        raise UsageError(
+            f"--min-length {min_length} is above --max-length {max_length}: make the one smaller "
+            "or the other larger"
+        )
+    return Limits(least=min_length, most=max_length)
 
 
 def drawn_by(

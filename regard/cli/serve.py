@@ -85,9 +85,9 @@ def serve(
         rows=batch,
         bounds=Bounds(
             characters=max_characters,
-            sentences=max_sentences,
+            sentences=min(max_sentences, queue),  # what cannot wait cannot be asked for
             tokens=max_tokens,
-            waiting=max(queue, max_sentences),
+            waiting=queue,
             seconds=seconds,
         ),
     )

@@ -94,7 +94,7 @@ def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display:
     if isinstance(model, Labeller) and resolved.training.init and not keeper.last_update():
         put_encoder(model, resolved.training.init)
     model = model.to(device)
-    n_parameters = sum(p.numel() for p in model.parameters())
+    n_parameters = model.n_parameters
     if isinstance(model, Transformer):  # the recipe allows neither of the others
         if resolved.training.shard:
             _require_processes(ranks.n_ranks)

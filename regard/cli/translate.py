@@ -17,7 +17,12 @@ def translate(
     ] = None,
     beam: Annotated[
         int | None,
-        typer.Option(min=1, show_default="5", help="Width of the beam; 1 is greedy search."),
+        typer.Option(
+            min=1,
+            max=searching.WIDEST,
+            show_default="5",
+            help="Width of the beam; 1 is greedy search.",
+        ),
     ] = None,
     n_best: Annotated[int, typer.Option(min=1, help="How many translations of each line.")] = 1,
     alpha: searching.Alpha = 1.0,
@@ -66,7 +71,7 @@ def translate(
     """Translate text line by line: from files or standard input to standard output."""
     from regard.cli.translation_session import Session, wishes
     from regard.cli.translation_writer import Writer
-    from regard.decoding import Limits, Search
+    from regard.decoding import Search
     from regard.errors import UsageError
 
     drawing = (temperature, top_k, top_p)
@@ -88,7 +93,7 @@ def translate(
         n_best=n_best,
         alpha=alpha,
         penalty=penalty,
-        limits=Limits(least=min_length, most=max_length),
+        limits=searching.between(min_length, max_length),
         no_repeat=no_repeat,
         sampling=sampling,
     )

@@ -5,7 +5,8 @@ hypotheses of its beam, and they are ranked here by the penalty that was asked f
 searches, it divides by the power of n that is nearest to ours; with a penalty it ends when
 W · patience hypotheses are complete, where we go on until no prefix has hope. Tokens that a rule
 forbids take no share of its probabilities, and of ours they do: <pad> and <s> of a trained model
-have none to speak of, but <EOS> before the least length may.
+have none to speak of, and words that would repeat little; but <EOS> before the least length may
+have nearly all, so outputs of a least length are searched for by ourselves.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +33,7 @@ _PATIENCE = 2.0  # with 1 it misses longer outputs that our ranking prefers
 
 @dataclass(frozen=True)
 class CTranslate2Translator(Translator):
-    """One model, searched by CTranslate2; scores and alignments are the model's own."""
+    """One model, searched by CTranslate2, whose scores rank; alignments are the model's own."""
 
     engine: Any = field(default=None, repr=False)
     source_tokens: Sequence[str] = field(default=(), repr=False)
@@ -98,6 +99,11 @@ class CTranslate2Translator(Translator):
                 "CTranslate2 cannot be told how a translation begins or what it must contain "
                 "and still rank as Regard does: leave out --engine for --prefix and --must"
             )
+        if search.limits.least:
+            yield from search_many(
+                self.models, lines, search, batch_rows=n_together, device=self.device
+            )
+            return
         limits = [search.limits.longest(len(line.tokens)) for line in lines]
         options, power = _options(search)
         if search.sampling is not None:
@@ -133,7 +139,7 @@ class CTranslate2Translator(Translator):
 def _options(search: Search) -> tuple[dict[str, Any], float]:
     """What CTranslate2 is told, and the power of n it divides by."""
     options: dict[str, Any] = {
-        "min_decoding_length": search.limits.least,
+        "min_decoding_length": 0,  # where it is told nothing, 1
         "no_repeat_ngram_size": search.no_repeat,
     }
     if search.sampling is not None:

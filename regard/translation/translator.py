@@ -265,7 +265,8 @@ class Translator:
     def within_positions(self, search: Search) -> Search:
         """The search with outputs no longer than places are known."""
         most = min([search.limits.most, *self._positions()])
-        return replace(search, limits=replace(search.limits, most=most))
+        least = min(search.limits.least, most)
+        return replace(search, limits=replace(search.limits, most=most, least=least))
 
 
 def _fingerprint(loaded: LoadedModel, side: str) -> str:

@@ -1,7 +1,6 @@
 """The demo from the command to the page, with a model that learns next to nothing."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -10,6 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+
+from .commands import begin
 
 Done = subprocess.CompletedProcess[str]
 PICTURES = {"alignment.svg", "alignment.png", "it.svg", "it.png"}
@@ -156,15 +157,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(
     regard: Callable[..., Done], tmp_path: Path
 ) -> None:
     given = arguments(tmp_path, "en-fr", "training.updates=150", "training.patience=99")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "regard", *given],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    assert process.stderr is not None
+    process = begin(given)
     for line in process.stderr:
         if ": saved" in line:
             break

@@ -180,7 +180,8 @@ def test_signs_that_move_the_cursor_are_not_printed(capsys: Captured) -> None:
         ),
         (
             ("sentence", "bad \udcff"),
-            "the sentence is not valid UTF-8: type it again, or convert it",
+            "the argument 'bad \\xff': byte 5 (0xFF) is not UTF-8. Convert it, for example: iconv "
+            "-f ISO-8859-1 -t UTF-8",
         ),
         (
             ("sentence", "--model", "m", "--width", "8"),

@@ -13,6 +13,8 @@ import pytest
 from regard.cli import main
 from regard.inspection.trace import Trace
 
+from .commands import run
+
 SIZES = (
     "model.d_model=32",
     "model.n_heads=2",
@@ -133,6 +135,33 @@ def test_sentences_become_vectors(bert: Path, tmp_path: Path) -> None:
     assert float(alike.stdout) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("verb", ["generate", "fill", "embed"])
+def test_standard_input_that_is_no_utf_8_is_refused(verb: str, gpt: Path, bert: Path) -> None:
+    model = gpt if verb == "generate" else bert
+    done = run([verb, str(model)], b"ab\xff\xfe")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "regard: standard input, line 1: byte 3 of the line (0xFF) is not UTF-8. Convert the text, "
+        "for example: iconv -f ISO-8859-1 -t UTF-8\n"
+    )
+
+
+def test_an_opening_may_have_lines_of_its_own(gpt: Path) -> None:
+    asked = ["generate", str(gpt), "--greedy", "--max-tokens", "4"]
+    given = run(asked, b"the dog\r\n\nthe ca\n")
+    assert given.returncode == 0, given.stderr
+    assert given.stdout == regard([*asked, "the dog\n\nthe ca"]).stdout
+
+
+def test_sentences_are_the_same_lines_wherever_they_come_from(bert: Path, tmp_path: Path) -> None:
+    text = "the cat\u2028naps\nthe\x0cdog\x85barks\r\nnow"
+    (tmp_path / "text").write_bytes(text.encode())
+    done = run(["embed", str(bert)], text.encode())
+    assert done.stdout == regard(["embed", str(bert), str(tmp_path / "text")]).stdout
+    rows = [json.loads(line)["text"] for line in done.stdout.split("\n")[:-1]]
+    assert rows == ["the cat\u2028naps", "the\x0cdog\x85barks", "now"]
+
+
 def test_a_run_that_was_cut_off_ends_the_same(gpt: Path, story: Path) -> None:
     out = gpt.parent / "again"
     first = regard(arguments("gpt-tiny", story, out, "training.updates=30"))
@@ -188,6 +217,15 @@ def test_what_does_not_fit_is_refused(asked: list[str], sentence: str, tmp_path:
             "generate",
             ["a", "--temperature", "0"],
             "--temperature 0 is not possible: choose a number above 0, or --greedy for the most",
+        ),
+        *(
+            (
+                "generate",
+                ["a", "--greedy", *drawn],
+                "regard: --greedy takes the most probable token each time, and --temperature, "
+                "--top-k and --top-p draw by chance: give one or the other\n",
+            )
+            for drawn in (["--temperature", "0.5"], ["--top-k", "0"], ["--top-p", "0.9"])
         ),
         ("generate", ["a", "--temperature", "nan"], "--temperature nan is not possible: choose a"),
         (

@@ -279,7 +279,8 @@ def test_heads_are_switched_off(capsys: Captured, models: Path, tmp_path: Path) 
         ),
         (
             ("transformer", "\udcff"),
-            "the sentence is not valid UTF-8: type it again, or convert it",
+            "the argument '\\xff': byte 1 (0xFF) is not UTF-8. Convert it, for example: iconv -f "
+            "ISO-8859-1 -t UTF-8",
         ),
     ],
 )

@@ -1,6 +1,5 @@
 """The same command in two processes: the same losses, and the same end after a kill."""
 
-import os
 import signal
 import socket
 import subprocess
@@ -15,6 +14,8 @@ import torch
 from regard.checkpoint import load
 from regard.training import read_metrics
 
+from . import commands
+
 Done = subprocess.CompletedProcess[str]
 
 pytestmark = [
@@ -23,25 +24,14 @@ pytestmark = [
 ]
 
 
-def start(arguments: Sequence[str], **variables: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, "OMP_NUM_THREADS": "1", **variables},
-    )
-
-
-def begin(arguments: Sequence[str], n_processes: int = 2) -> list[subprocess.Popen[str]]:
-    """Start processes with the variables that torchrun would set, which is slower to start."""
+def begin(arguments: Sequence[str], n_processes: int = 2) -> list[commands.Begun]:
+    """Begin processes with the variables that torchrun would set, which is slower to start."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(n_processes)}
     return [
-        start(["-m", "regard", *arguments], **shared, RANK=str(rank), LOCAL_RANK=str(rank))
+        commands.begin(arguments, **shared, RANK=str(rank), LOCAL_RANK=str(rank))
         for rank in range(n_processes)
     ]
 
@@ -68,14 +58,21 @@ def test_two_processes_lose_what_one_with_twice_the_batch_loses(
     assert done.returncode == 0, done.stderr
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
     command = toy.arguments(tmp_path / "two", *calm, "training.batch_tokens=128")
-    process = start([*torchrun, "regard", *command])
-    stdout, said = process.communicate(timeout=120)
-    assert (process.returncode, stdout) == (0, ""), said
+    together = subprocess.run(
+        [sys.executable, *torchrun, "regard", *command],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        timeout=120,
+        env=commands.environment(),
+    )
+    said = together.stderr
+    assert (together.returncode, together.stdout) == (0, ""), said
     assert said.count("Finished after 30 updates") == 1  # only the first process speaks
     for event in ("stepped", "validated"):
-        alone, together = (losses(tmp_path / name, event) for name in ("one", "two"))
-        assert len(alone) == 3
-        assert together == pytest.approx(alone, rel=2e-4)
+        one, two = (losses(tmp_path / name, event) for name in ("one", "two"))
+        assert len(one) == 3
+        assert two == pytest.approx(one, rel=2e-4)
 
 
 def test_killed_and_continued_two_processes_end_the_same(toy: Any, tmp_path: Path) -> None:
@@ -86,7 +83,6 @@ def test_killed_and_continued_two_processes_end_the_same(toy: Any, tmp_path: Pat
     assert (code, other) == (0, 0), said + silent
     assert silent == ""
     processes = begin(toy.arguments(out, *changes))
-    assert processes[0].stderr is not None
     for line in processes[0].stderr:
         if "update 20: saved" in line:
             break

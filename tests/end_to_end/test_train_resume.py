@@ -1,6 +1,5 @@
 """A run that was stopped, or killed at any moment, ends as one that was not: bit for bit."""
 
-import os
 import random
 import signal
 import subprocess
@@ -14,27 +13,29 @@ import pytest
 
 from regard.training import read_metrics
 
+from .commands import Begun, begin, environment
+
 Done = subprocess.CompletedProcess[str]
 Finished = tuple[Done, Path]
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
 
 
-def begin(arguments: list[str]) -> subprocess.Popen[str]:
+def start(arguments: list[str]) -> subprocess.Popen[str]:
+    """Unlike one that is begun, it has to import everything first."""
     return subprocess.Popen(
         [sys.executable, "-m", "regard", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env=environment(),
     )
 
 
-def wait_for(process: subprocess.Popen[str], words: str) -> str:
+def wait_for(process: Begun, words: str) -> str:
     """Read what a run says until these words come, or it ends."""
     said = ""
-    assert process.stderr is not None
     for line in process.stderr:
         said += line
         if words in line:
@@ -90,12 +91,14 @@ def test_killed_at_random_moments_it_ends_bit_for_bit_the_same(
     out = tmp_path / "run"
     draw = random.Random(11)
     n_killed = 0
+    process: subprocess.Popen[str] | Begun
     for attempt in range(3):
-        process = begin(toy.arguments(out))
         if attempt:  # the first is killed while it starts and prepares
+            process = begin(toy.arguments(out))
             wait_for(process, "transformer-tiny: ")
             time.sleep(draw.uniform(0.05, 0.6))
         else:
+            process = start(toy.arguments(out))
             time.sleep(draw.uniform(1.0, 3.0))
         process.kill()
         process.communicate(timeout=60)

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 import torch  # noqa: F401  (what takes the time)
@@ -16,12 +17,35 @@ from regard.cli import main
 def asked() -> Any:
     """In a child: what it is to do. The parent says how each child ended, and never returns."""
     for line in sys.stdin:
+        command = json.loads(line)
         if (child := os.fork()) == 0:
-            return json.loads(line)
-        _, status = os.waitpid(child, 0)
-        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
-        sys.stdout.flush()
+            if command["end"] is not None:
+                leave(Path(command["end"]))
+            return command
+        if command["end"] is None:
+            say(code_of(child))
     sys.exit()
+
+
+def leave(end: Path) -> None:
+    """Go on in a child, whose number is said; this process waits, and notes its exit code."""
+    if (child := os.fork()) == 0:
+        return
+    say(child)
+    end.write_text(f"{code_of(child)}\n", encoding="utf-8")
+    os._exit(0)
+
+
+def code_of(child: int) -> int:
+    """The exit code of a child, when it has ended."""
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def say(number: int) -> None:
+    """Answer who asked."""
+    sys.stdout.write(f"{number}\n")
+    sys.stdout.flush()
 
 
 def become(command: Any) -> None:

@@ -97,7 +97,7 @@ def compare_models(
             Contestant(
                 names[i],
                 loaded.recipe.model.kind,
-                sum(parameter.numel() for parameter in loaded.model.parameters()),
+                loaded.model.n_parameters,
                 _trained(read_metrics(path / "metrics.jsonl")),
                 quality.bleu,
                 quality.chrf,

@@ -160,7 +160,7 @@ def _trained(extract: Extract, translator: Translator, folder: Path) -> Trained:
         corpus=extract.name,
         recipe=recipe.name,
         folder=folder.as_posix(),
-        n_parameters=sum(parameter.numel() for parameter in model.parameters()),
+        n_parameters=model.n_parameters,
         n_layers=network.n_layers,
         d_model=network.d_model,
         n_heads=network.n_heads,

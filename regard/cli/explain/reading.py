@@ -35,10 +35,6 @@ class Reader:
 
 def words_of(text: str) -> list[str]:
     """The words of the sentence, if there are any and not too many."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise TextError("the sentence is not valid UTF-8: type it again, or convert it") from None
     words = [word.text for word in split(text)]
     if not words:
         raise TextError("the sentence is empty: give at least one word to look at")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regard.cli.explain.reading import shortened
-from regard.errors import TextError, UsageError
+from regard.errors import UsageError
 from regard.inspection.scene.view import View
 from regard.inspection.trace import KINDS, Trace
 from regard.special import UNKNOWN
@@ -55,8 +55,6 @@ def find_trace(
         raise UsageError(f"there is no {model}: give a model folder, or a saved trace")
     if sentence is None:
         raise UsageError(f'there is no sentence to look at: regard look {model} "a sentence"')
-    for text in (sentence, target or ""):
-        _check_text(text)
     if target is not None and not target.strip():
         raise UsageError("--target is empty: give a translation, or leave it out")
     from regard.tracing import open_any, trace
@@ -114,13 +112,6 @@ def named_heads(trace: Trace, heads: "Sequence[Head]") -> str:
         is_all = whole and len(whole) == len(trace.layers(kind))
         names += [kind] if is_all else [*whole, *others]
     return ", ".join(names)
-
-
-def _check_text(text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise TextError("the sentence is not valid UTF-8: type it again, or convert it") from None
 
 
 def heads_of(given: str | None) -> tuple[int, ...] | None:

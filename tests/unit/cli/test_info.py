@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from regard.checkpoint import load
-from regard.cli.info import _bytes, _what, _what_is_there, gather, sparkline
+from regard.cli.info import _bytes, _how_it_went, _what, _what_is_there, gather, sparkline
 from regard.text.tokenizer import Kind
 
 MODEL = Path(__file__).parents[2] / "fixtures" / "model-format-1"
@@ -63,6 +63,35 @@ def test_what_lies_in_folders_is_named(tmp_path: Path) -> None:
     assert facts["bytes"] == sum(facts["files"].values()) + 2000
     ((_, said),) = _what_is_there(facts)
     assert ", training/ 2.0 kB; " in said
+
+
+@pytest.mark.parametrize(
+    ("reason", "chosen", "is_validated", "said"),
+    [
+        ("interrupted", "", True, "interrupted; kept: best validated so far"),
+        ("interrupted", "", False, "interrupted; kept: last so far"),
+        ("all updates done", "last", False, "all updates done; kept: last"),
+    ],
+)
+def test_a_run_says_what_is_there(reason: str, chosen: str, is_validated: bool, said: str) -> None:
+    validated = {
+        "event": "validated",
+        "update": 20,
+        "seconds": 9.0,
+        "loss": 1.5,
+        "perplexity": 4.48,
+        "is_best": True,
+    }
+    finished = {
+        "event": "finished",
+        "update": 30,
+        "seconds": 12.0,
+        "reason": reason,
+        "chosen": chosen,
+    }
+    facts = gather(load(MODEL), [*([validated] if is_validated else []), finished])
+    how = dict(_how_it_went(facts["training"]))["training"]
+    assert how == f"30 updates, 0.2 minutes, {said}"
 
 
 def test_sizes_of_files() -> None:

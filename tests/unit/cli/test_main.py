@@ -4,6 +4,7 @@ import importlib
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -104,6 +105,36 @@ class TestRefusals:
         code, out, err = leave(capsys, "--bogus")
         assert (code, out) == (2, "")
         assert err == "regard: No such option: --bogus (see regard --help)\n"
+
+    @pytest.mark.parametrize(
+        ("given", "sentence"),
+        [
+            (
+                b"ab\xff",
+                "the argument 'ab\\xff': byte 3 (0xFF) is not UTF-8. Convert it, for example: "
+                "iconv -f ISO-8859-1 -t UTF-8",
+            ),
+            (
+                "a\n你".encode("gb18030"),
+                "the argument 'a \\xc4\\xe3': byte 3 (0xC4) is not UTF-8. Convert it, for example: "
+                "iconv -f GB18030 -t UTF-8",
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("verb", ["generate", "fill", "look"])
+    def test_an_argument_that_is_no_utf_8(
+        self, capsys: pytest.CaptureFixture[str], verb: str, given: bytes, sentence: str
+    ) -> None:
+        done = leave(capsys, verb, "model", os.fsdecode(given))
+        assert done == (2, "", f"regard: {sentence}\n")
+
+    def test_a_file_that_is_there_may_have_any_name(self, tmp_path: Path) -> None:
+        name = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9")
+        try:
+            Path(name).touch()
+        except OSError:
+            pytest.skip("this system has names in UTF-8 alone")
+        command_line._require_utf8(["embed", name])
 
     def test_an_option_without_a_command_is_one_sentence(
         self, capsys: pytest.CaptureFixture[str]

@@ -14,6 +14,7 @@ from regard.training.label_account import notes_on
     ("preset", "read", "predicted"),
     [
         ("bert-tiny", "tokens of text", "masked tokens"),
+        ("bert-classify", "tokens of text", "labels"),
         ("bert-tag", "tokens of text", "labels"),
         ("gpt-tiny", "target tokens", "tokens"),
     ],

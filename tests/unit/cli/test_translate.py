@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from regard.cli.searching import why_left_out
+from regard.cli.searching import WIDEST, why_left_out
+from regard.decoding import WIDEST as widest_of_a_search
 
 # `regard.cli.main` is also the function that its package exports.
 command_line = importlib.import_module("regard.cli.main")
@@ -272,6 +273,24 @@ class TestOptions:
         assert done.stderr.startswith("regard: Invalid value for '--beam': ")
         assert done.stderr.endswith(" (see regard translate --help)\n")
         assert done.stderr.count("\n") == 1
+
+    def test_a_beam_that_is_too_wide(self, translate: Translate) -> None:
+        done = translate("--beam", 100_000)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            "regard: Invalid value for '--beam': choose 1000 or less (see regard translate "
+            "--help)\n"
+        )
+        assert widest_of_a_search == WIDEST
+        assert translate("--beam", WIDEST).returncode == 0
+
+    def test_lengths_that_contradict_each_other(self, translate: Translate) -> None:
+        done = translate("--min-length", 10, "--max-length", 5)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            "regard: --min-length 10 is above --max-length 5: make the one smaller or the other "
+            "larger\n"
+        )
 
     @pytest.mark.parametrize(
         ("place", "why"),

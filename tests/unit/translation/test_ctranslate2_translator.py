@@ -95,6 +95,13 @@ def test_the_rules_of_a_search_are_kept(folder: Path) -> None:
         assert len(set(pairs)) == len(pairs)
 
 
+def test_outputs_of_a_least_length_are_searched_for_by_ourselves(folder: Path) -> None:
+    """It would divide what <EOS> may not have among the other words, and rank by that."""
+    search = Search(width=4, n_best=4, limits=Limits(least=6))
+    own = list(Translator.open(folder).translate(SENTENCES, search))
+    assert list(CTranslate2Translator.open_engine(folder).translate(SENTENCES, search)) == own
+
+
 def test_outputs_that_reach_the_limit_are_searched_for_by_ourselves(folder: Path) -> None:
     search = Search(width=3, limits=Limits(factor=0.0, extra=2))
     ours = Translator.open(folder).translate(SENTENCES, search)

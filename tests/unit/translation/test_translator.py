@@ -103,6 +103,8 @@ class TestLongSentences:
         (found,) = next(translator.translate(["Hund " * 20], Search(limits=Limits(factor=9.0))))
         assert found.n_left_out == 12
         assert len(found.tokens) < 9
+        (long,) = next(translator.translate(["Hund"], Search(limits=Limits(least=20))))
+        assert len(long.tokens) == 8  # the least length yields to the places
         (scored,) = translator.score([("Hund " * 20, "Katze " * 30)])
         assert (len(scored.tokens), scored.n_left_out) == (9, 12 + 22)
 
