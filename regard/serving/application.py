@@ -124,7 +124,7 @@ def _answer_refusals(app: FastAPI) -> None:
         sentence = {
             404: "there is nothing at this address: /openapi.json lists what there is",
             405: "this address is not asked in this way: see /openapi.json",
-            400: "the body cannot be read: send JSON in UTF-8",
+            400: "the body cannot be read: send JSON in UTF-8, less deep and with shorter numbers",
         }.get(status, str(error.detail))
         return said(sentence, code_of(status), status, request.url.path, error.headers)
 

@@ -1,12 +1,12 @@
 """A model that can be heard while a search runs over it, and broken off when nobody listens."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from regard.models import EncoderDecoder
+from regard.models import BeamQuestion, EncoderDecoder, Ended, SearchesItself
 from regard.serving.ticket import Abandoned
 from regard.shapes import Int, Tensor
 from regard.special import PAD
@@ -72,6 +72,19 @@ class Heard(EncoderDecoder):
         return _HeardState(
             inner, state.sources, state.owners[kept], state.written.index_select(0, kept)
         )
+
+    def beams(self, source: Int[Tensor, "B S"], asked: BeamQuestion) -> Iterator[Ended] | None:
+        """A whole beam search, where the model can do that and nobody listens meanwhile."""
+        if self.audience.sources or not isinstance(self.inner, SearchesItself):
+            return None
+        found = self.inner.beams(source, asked)
+        return None if found is None else self._while_wanted(found)
+
+    def _while_wanted(self, found: Iterator[Ended]) -> Iterator[Ended]:
+        for ended in found:
+            if not self.audience.is_there():
+                raise Abandoned
+            yield ended
 
     def _tell(
         self, sources: Sequence[Source], owners: Sequence[int], written: Int[Tensor, "R L"]

@@ -72,12 +72,28 @@ def _is_name(part: int | str) -> bool:
     return part.isidentifier() and part not in {"body", "str", "int", "float", "bool"}
 
 
+_NO_OBJECT = {"model_attributes_type", "model_type", "dict_type"}
+
+
 def one_sentence(errors: Sequence[Mapping[str, Any]]) -> str:
-    """The first thing that does not fit, where it stands, and how many more there are."""
+    """The first thing that does not fit, where it stands, and how many more there are.
+
+    Where a value may be of several kinds, each has said what is wrong: the one that came furthest
+    into the value was meant.
+    """
     if not errors:
         return "the request does not fit its schema"
-    first = errors[0]
-    place = ".".join(str(part) for part in first.get("loc", ()) if _is_name(part))
-    what = str(first.get("msg", "invalid")).rstrip(".")
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    alike = [one for one in errors if _field(one) == _field(errors[0])]
+    meant = max(alike, key=lambda one: len(one.get("loc", ())))
+    place = ".".join(str(part) for part in meant.get("loc", ()) if _is_name(part))
+    what = str(meant.get("msg", "invalid")).rstrip(".")
+    if meant.get("type") in _NO_OBJECT:
+        what = "send a JSON object, {…}"
+    n_more = len({_field(one) for one in errors}) - 1
+    more = f" (and {n_more} more)" if n_more else ""
     return f"{place or 'the body'}: {what[:1].lower()}{what[1:]}{more}"[:400]
+
+
+def _field(error: Mapping[str, Any]) -> tuple[int | str, ...]:
+    """Where the value stands: in the body, and under which name."""
+    return tuple(error.get("loc", ())[:2])

@@ -61,8 +61,15 @@ export interface Cell {
   column: number;
 }
 
-/** What the service says when it refuses, in one sentence. */
-export class Refused extends Error {}
+/** What the service says when it refuses, in one sentence, and its code for that. */
+export class Refused extends Error {
+  constructor(
+    sentence: string,
+    readonly code: string | null = null,
+  ) {
+    super(sentence);
+  }
+}
 
 const BASE = "api/v1";
 
@@ -75,9 +82,9 @@ export async function asked(path: string, body?: unknown, signal?: AbortSignal):
     ...(signal === undefined ? {} : { signal }),
   });
   if (answer.ok) return answer;
-  const said: unknown = await answer.json().catch(() => null);
-  const hasReason = typeof said === "object" && said !== null && "error" in said;
-  throw new Refused(hasReason ? String(said.error) : `${answer.status} ${answer.statusText}`);
+  const said = (await answer.json().catch(() => null)) as { error?: unknown; code?: string } | null;
+  const sentence = said?.error ?? `${answer.status} ${answer.statusText}`;
+  throw new Refused(String(sentence), said?.code);
 }
 
 /** The models that are served; none if no service answers. */
@@ -123,6 +130,7 @@ interface Event {
   event: "partial" | "sentence" | "done" | "error";
   text?: string;
   error?: string;
+  code?: string;
   hypotheses?: Hypothesis[];
 }
 
@@ -140,7 +148,7 @@ export async function translated(
     const event = JSON.parse(line) as Event;
     if (event.event === "partial") tell(event.text ?? "");
     if (event.event === "sentence") found = event.hypotheses ?? [];
-    if (event.event === "error") throw new Refused(event.error ?? "");
+    if (event.event === "error") throw new Refused(event.error ?? "", event.code);
   }
   return found;
 }
@@ -177,10 +185,11 @@ export async function told(
       event: string;
       reason?: typeof reason;
       error?: string;
+      code?: string;
     };
     if (event.event === "token") tell(event);
     if (event.event === "done") reason = event.reason ?? reason;
-    if (event.event === "error") throw new Refused(event.error ?? "");
+    if (event.event === "error") throw new Refused(event.error ?? "", event.code);
   }
   return reason;
 }

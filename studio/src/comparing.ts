@@ -6,6 +6,7 @@ import { chosenPair, modelOf, unknownOf } from "./fitting";
 import { isBreak, readTrace } from "./showing";
 import type { Shown } from "./stage";
 import type { Trace } from "./trace";
+import { asError, sayError } from "./trouble";
 import type { Say } from "./words";
 
 export interface Half {
@@ -73,7 +74,7 @@ async function found(wish: Wish, signal: AbortSignal): Promise<Half> {
 interface Found {
   half: Half | null;
   isBusy: boolean;
-  trouble: string | null;
+  trouble: Error | null;
 }
 
 function useHalf(wish: Wish | null): Found {
@@ -89,8 +90,7 @@ function useHalf(wish: Wish | null): Found {
       })
       .catch((error: unknown) => {
         if (isBreak(error) || breaking.signal.aborted) return;
-        const trouble = error instanceof Error ? error.message : String(error);
-        set((before) => ({ ...before, isBusy: false, trouble }));
+        set({ half: null, isBusy: false, trouble: asError(error) });
       });
     return () => breaking.abort();
   }, [key]);
@@ -104,7 +104,7 @@ export function useComparing(
   say: Say,
 ): Comparing {
   const [files, setFiles] = useState<readonly [Half | null, Half | null]>([null, null]);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [unread, setUnread] = useState<Error | null>(null);
   const isWanted = address.view === "compare" && models !== null;
   const [left, right] = isWanted ? wishes(address, models) : [null, null];
   const halves = [useHalf(left), useHalf(right)] as const;
@@ -113,20 +113,26 @@ export function useComparing(
       readTrace(file, say)
         .then((trace) => {
           const half = { trace, sight: null, file: file.name };
-          setTrouble(null);
+          setUnread(null);
           setFiles(([one, other]) => (place === 0 ? [half, other] : [one, half]));
         })
-        .catch((error: unknown) => setTrouble(String((error as Error).message)));
+        .catch((error: unknown) => setUnread(asError(error)));
     },
     [say],
   );
-  const close = useCallback((): void => setFiles([null, null]), []);
-  const refused = unknownOf(models, [address.model, address.otherModel], say);
+  const close = useCallback((): void => {
+    setUnread(null);
+    setFiles([null, null]);
+  }, []);
+  const unknown = unknownOf(models, [address.model, address.otherModel], say);
   const isOpened = opened !== null && opened.file !== null;
+  // Where a side has no wish, what it showed before answers another question.
+  const [one, other] = [left && halves[0].half, right && halves[1].half];
+  const error = unread ?? (unknown === null ? (halves[0].trouble ?? halves[1].trouble) : null);
   return {
-    halves: [files[0] ?? (isOpened ? opened : halves[0].half), files[1] ?? halves[1].half],
-    isBusy: halves.some((one) => one.isBusy),
-    trouble: trouble ?? refused ?? halves[0].trouble ?? halves[1].trouble,
+    halves: [files[0] ?? (isOpened ? opened : one), files[1] ?? other],
+    isBusy: halves.some((half) => half.isBusy),
+    trouble: error === null ? unknown : sayError(say, error),
     open,
     close,
   };

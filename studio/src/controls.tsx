@@ -143,15 +143,17 @@ export function Slider({ text, value, least, most, by = 1, set }: SliderProps): 
   return (
     <label class="slider">
       <span class="soft">{text}</span>
-      <input
-        type="range"
-        min={least}
-        max={most}
-        step={by}
-        value={value}
-        onInput={(event) => set(Number(event.currentTarget.value))}
-      />
-      <output>{String(Math.round(value * 100) / 100).replace("-", "−")}</output>
+      <span class="dial">
+        <input
+          type="range"
+          min={least}
+          max={most}
+          step={by}
+          value={value}
+          onInput={(event) => set(Number(event.currentTarget.value))}
+        />
+        <output>{String(Math.round(value * 100) / 100).replace("-", "−")}</output>
+      </span>
     </label>
   );
 }

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Refused, asked } from "./api";
 import { type Site, type Trace, checkedTrace } from "./trace";
+import { asError } from "./trouble";
 
 export type State = "preparing" | "training" | "quiet" | "finished" | "stopped";
 type Column = (number | null)[];
@@ -66,9 +67,11 @@ interface Recorded {
 export interface Running {
   runs: readonly Run[] | null;
   curves: ReadonlyMap<string, Curves>;
+  /** the run to show unless others are chosen; it stays the same when another one writes */
+  newest: string | null;
   /** what is shown where no run is served */
   recorded: Recorded | null;
-  trouble: string | null;
+  trouble: Error | null;
 }
 
 const APART = 2000; // milliseconds between two looks at a run that goes on
@@ -77,6 +80,13 @@ const RARELY = 5; // so many of them for the list, and for runs that are over
 export async function served(): Promise<Run[]> {
   const answer = await asked("runs");
   return ((await answer.json()) as { runs: Run[] }).runs;
+}
+
+/** One that trains, or else the one that wrote last. */
+export function newestOf(runs: readonly Run[]): Run | undefined {
+  const training = runs.filter((run) => run.state === "training");
+  const among = training.length > 0 ? training : runs;
+  return [...among].sort((a, b) => a.silent - b.silent)[0];
 }
 
 export function joined(before: Curves | undefined, part: Curves & { is_whole: boolean }): Curves {
@@ -108,6 +118,7 @@ export function useRunning(chosen: readonly string[]): Running {
   const [running, set] = useState<Running>({
     runs: null,
     curves: new Map(),
+    newest: null,
     recorded: null,
     trouble: null,
   });
@@ -125,22 +136,25 @@ export function useRunning(chosen: readonly string[]): Running {
         isFirst || turn % RARELY === 0 ? await served().catch(() => [] as Run[]) : known.runs;
       const recorded = (runs ?? []).length === 0 ? (known.recorded ?? (await cannedRuns())) : null;
       const curves = new Map(known.curves);
-      const first = runs?.find((run) => run.state === "training") ?? runs?.[0];
-      const asking = wanted.current.length > 0 ? wanted.current : first ? [first.name] : [];
+      const there = new Set(runs?.map((run) => run.name));
+      const isThere = known.newest !== null && there.has(known.newest);
+      const newest = isThere ? known.newest : (newestOf(runs ?? [])?.name ?? null);
+      const named = wanted.current.filter((name) => there.has(name));
+      const asking = named.length > 0 ? named : newest !== null ? [newest] : [];
       for (const name of asking) {
         const before = curves.get(name);
         const isDone = before !== undefined && before.run.state === "finished";
-        if (!runs?.some((run) => run.name === name) || (isDone && turn % RARELY)) continue;
+        if (isDone && turn % RARELY) continue;
         curves.set(name, await curvesOf(name, before));
       }
-      known = { runs, curves, recorded, trouble: null };
+      known = { runs, curves, newest, recorded, trouble: null };
       if (!isOver) set(known);
     };
     const again = (): void => {
       const next = document.hidden ? Promise.resolve() : look();
       next
         .catch((error: unknown) => {
-          known = { ...known, trouble: error instanceof Error ? error.message : String(error) };
+          known = { ...known, trouble: asError(error) };
           if (!isOver) set(known);
         })
         .finally(() => {
@@ -181,9 +195,9 @@ export function useMoments(
   run: Run | null,
   recorded: Recorded | null,
   text: string | null,
-): { seen: ReadonlyMap<number | null, Then>; trouble: string | null; isLooking: boolean } {
+): { seen: ReadonlyMap<number | null, Then>; trouble: Error | null; isLooking: boolean } {
   const [seen, set] = useState<ReadonlyMap<number | null, Then>>(new Map());
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [trouble, setTrouble] = useState<Error | null>(null);
   const [isLooking, setLooking] = useState(false);
   const name = run?.name ?? null;
   const updates = (run?.moments ?? []).join(",");
@@ -227,8 +241,7 @@ export function useMoments(
     };
     find()
       .catch((error: unknown) => {
-        if (!breaking.signal.aborted)
-          setTrouble(error instanceof Error ? error.message : String(error));
+        if (!breaking.signal.aborted) setTrouble(asError(error));
       })
       .finally(() => {
         if (!breaking.signal.aborted) setLooking(false);

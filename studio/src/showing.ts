@@ -6,6 +6,7 @@ import { chosenExample, modelOf, unknownOf } from "./fitting";
 import type { Shown } from "./stage";
 import { TooNew, type Trace, doesOf } from "./trace";
 import { traceFromBytes } from "./trace_file";
+import { asError, sayError } from "./trouble";
 import type { Say } from "./words";
 
 interface Showing {
@@ -49,7 +50,8 @@ export function useShown(
   const [shown, setShown] = useState<Shown | null>(null);
   const [opened, setOpened] = useState<Shown | null>(null);
   const [partial, setPartial] = useState<string | null>(null);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [refusal, setRefusal] = useState<{ asked: string; error: Error } | null>(null);
+  const [unread, setUnread] = useState<Error | null>(null);
   const { text, target, view } = address;
   const known = modelOf(models ?? [], address.model) ?? models?.[0];
   const example = chosenExample(address, known);
@@ -59,10 +61,20 @@ export function useShown(
   const isKnown = models !== null || text === null;
   const isHere = OF_A_TRANSLATION.includes(view);
   const done = useRef(""); // what was found last: whoever comes back from elsewhere finds it again
+  const asked = isServed ? JSON.stringify([text, target, model]) : example;
+  const refuse = (thrown: unknown): void => {
+    // What was found before answers another question.
+    done.current = "";
+    setShown(null);
+    setPartial(null);
+    setRefusal({ asked, error: asError(thrown) });
+  };
+  const place = JSON.stringify([view, asked, address.prompt, address.story]);
+  useEffect(() => setUnread(null), [place]);
 
   useEffect(() => {
     if (!isHere || !isKnown || isServed) return;
-    setTrouble(null); // whatever was refused is not asked for any more
+    setRefusal(null);
     if (done.current === example) return;
     let isWanted = true;
     setOpened(null);
@@ -78,16 +90,17 @@ export function useShown(
           file: null,
         });
       })
-      .catch((error: unknown) => setTrouble(String(error)));
+      .catch((error: unknown) => {
+        if (isWanted) refuse(error);
+      });
     return () => {
       isWanted = false;
     };
   }, [isHere, isKnown, isServed, example]);
 
   useEffect(() => {
-    const asked = JSON.stringify([text, target, model]);
     if (!isHere || !isServed || text === null) return;
-    setTrouble(null);
+    setRefusal(null);
     if (done.current === asked) return;
     const breaking = new AbortController();
     const { signal } = breaking;
@@ -102,9 +115,7 @@ export function useShown(
       setPartial(null);
     };
     find().catch((error: unknown) => {
-      if (isBreak(error)) return;
-      setPartial(null);
-      setTrouble(error instanceof Error ? error.message : String(error));
+      if (!isBreak(error)) refuse(error);
     });
     return () => {
       breaking.abort();
@@ -117,15 +128,18 @@ export function useShown(
       const read = async (): Promise<void> => {
         const trace = await readTrace(file, say);
         go({ ...FREE, view: viewOf(trace, view) });
-        setTrouble(null);
+        setUnread(null);
         setOpened({ trace, hypotheses: [], canned: null, sight: null, file: file.name });
       };
-      read().catch((error: unknown) => setTrouble(String((error as Error).message)));
+      read().catch((error: unknown) => setUnread(asError(error)));
     },
     [go, say, view],
   );
   const close = useCallback((): void => setOpened(null), []);
   // With a text the service is asked, and refuses in its own words.
-  const refused = isHere && text === null ? unknownOf(models, [address.model], say) : null;
-  return { shown: opened ?? shown, partial, trouble: trouble ?? refused, open, close };
+  const unknown = isHere && text === null ? unknownOf(models, [address.model], say) : null;
+  const isRefused = isHere && opened === null && refusal?.asked === asked;
+  const error = unread ?? (isRefused ? refusal.error : null);
+  const trouble = error === null ? unknown : sayError(say, error);
+  return { shown: opened ?? shown, partial, trouble, open, close };
 }

@@ -91,6 +91,13 @@ export function siteOf(trace: Trace, kind: Kind, layer: number): Site | undefine
   return trace.sites.find((site) => site.kind === kind && site.layer === layer);
 }
 
+/** Whether there is such a head, named as in cross.1.0. */
+export function hasHead(trace: Trace, name: string): boolean {
+  const [kind, layer, head] = name.split(".");
+  const site = trace.sites.find((one) => one.kind === kind && one.layer === Number(layer));
+  return site?.weights[Number(head)] !== undefined;
+}
+
 /** The layer to show unless another is asked for: the aligning one, or the last. */
 export function defaultLayer(trace: Trace, kind: Kind): number {
   if (kind === "cross" && trace.aligning !== null) return trace.aligning;

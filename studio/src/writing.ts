@@ -13,6 +13,7 @@ import {
 } from "./api";
 import { isBreak } from "./showing";
 import type { Trace } from "./trace";
+import { asError } from "./trouble";
 
 export interface Writing {
   trace: Trace | null;
@@ -26,7 +27,7 @@ export interface Writing {
   isBusy: boolean;
   /** it ends where it was full: so many tokens of those that were asked for */
   full: { n: number; most: number } | null;
-  trouble: string | null;
+  trouble: Error | null;
   stop: () => void;
 }
 
@@ -103,8 +104,7 @@ export function useWriting(address: Address, models: readonly Model[] | null): W
       ? record()
       : (model.does === "write" ? write : fill)(model.name, prompt ?? "");
     run.catch((error: unknown) => {
-      if (!isBreak(error))
-        change({ ...NOTHING, trouble: error instanceof Error ? error.message : String(error) });
+      if (!isBreak(error)) change({ ...NOTHING, trace: null, trouble: asError(error) });
     });
     return () => breaking.abort();
   }, [key]);

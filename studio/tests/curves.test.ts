@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { labelled } from "../src/blocks/positions";
-import { panelFigure, stepOf, ticks } from "../src/figures/curves";
+import { legendFigure, panelFigure, stepOf, ticks } from "../src/figures/curves";
+import { textWidth } from "../src/scene";
 
 const texts = (from: number, to: number, about = 4): string[] =>
   ticks(from, to, stepOf(to - from, about)).map(([, text]) => text);
@@ -38,4 +39,16 @@ test("places are named at round numbers and at the last", () => {
     assert.equal(found.at(-1), count - 1);
     assert.ok(found.length <= 12);
   }
+});
+
+test("the legend names every run beside a line of its colour", () => {
+  const { items, width } = legendFigure([
+    { text: "slow", colour: "head0" },
+    { text: "fast".repeat(50), colour: "head1" },
+  ]);
+  const [line, name, , long] = items;
+  assert.ok(line?.kind === "path" && line.colour === "head0");
+  assert.ok(name?.kind === "text" && name.text === "slow");
+  assert.ok(long?.kind === "text" && long.text.endsWith("…"));
+  assert.ok(long.x + textWidth(long.text, long.size) <= width);
 });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { Refused } from "../src/api";
 import { textWidth, wrapped } from "../src/scene";
+import { sayError } from "../src/trouble";
 import { type Say, say, sayNames } from "../src/words";
 
 test("heads that are off are told layer by layer", () => {
@@ -26,4 +28,14 @@ test("a long text is broken into lines that fit, and loses nothing", () => {
   }
   assert.deepEqual(wrapped("incomprehensibilities", 20, 15), ["incomprehensibilities"]);
   assert.deepEqual(wrapped("", 20, 15), []);
+});
+
+test("a refusal is said in the page's language where its code is known", () => {
+  const told = "2 sentences wait already";
+  const english: Say = (word, places) => say("en", word, places);
+  const chinese: Say = (word, places) => say("zh", word, places);
+  assert.equal(sayError(english, new Refused(told, "busy")), told);
+  assert.equal(sayError(chinese, new Refused(told, "busy")), `服务正忙，请稍后再试。（${told}）`);
+  assert.equal(sayError(chinese, new Refused(told, "no-such-code")), told);
+  assert.equal(sayError(chinese, new Error(told)), told);
 });

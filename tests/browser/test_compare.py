@@ -298,6 +298,24 @@ def test_an_unknown_model_is_told_in_one_sentence(
     assert alert["y"] < asking["y"]  # where it is seen, on a small screen too
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_large_boxes_stay_within_a_narrow_page(served_two, visit, language: str) -> None:
+    narrow = {"width": 400, "height": 900}
+    page = visit(f"{served_two}#/compare?large=1&lang={language}", viewport=narrow)
+    expect(page.locator(".question textarea")).to_have_count(2)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_refusal_hides_what_was_compared_before(served_two, visit) -> None:
+    page = visit(f"{served_two}#/compare?text=ein+Hund", is_refused=True)
+    for refused in ("text=ein+Hund&model2=nosuch", f"text={'ein+' * 200}"):
+        page.evaluate("location.hash = '#/compare?text=ein+Hund'")
+        expect(page.locator(BOTH)).to_have_count(2)
+        page.evaluate("hash => { location.hash = hash }", f"#/compare?{refused}")
+        expect(page.get_by_role("alert")).to_have_count(1)
+        expect(page.locator(BOTH)).to_have_count(0)
+
+
 def test_another_model_is_asked_where_one_was_unknown(served_two, visit) -> None:
     page = visit(f"{served_two}#/compare?text=ein+Hund&model2=nosuch")
     expect(page.get_by_role("alert")).to_contain_text("no model “nosuch”")

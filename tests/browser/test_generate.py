@@ -94,6 +94,11 @@ def test_the_lead_is_true_on_a_dark_ground_too(alone, visit, language: str, said
     expect(page.locator(".intro")).to_contain_text(said)
 
 
+def test_a_comma_among_the_words_that_were_looked_at_can_be_read(alone, visit) -> None:
+    page = visit(f"{alone}#/generate?story=story-zh&lang=zh")
+    expect(page.locator(".told")).to_contain_text(re.compile("、「，」0\\.[0-9]{3}、「"))
+
+
 def test_what_is_hardly_probable_is_said_to_be_less(alone, visit) -> None:
     head, _ = recorded_story("story-en")
     n_given = len(head["source"]["tokens"]) - 1
@@ -203,6 +208,31 @@ def test_gaps_are_filled_by_a_service(served, visit) -> None:
         assert said[1::2] == [f"{round(100 * one['probability'])} %" for one in gap]
 
 
-def test_a_refusal_is_shown(served, visit) -> None:
-    page = visit(f"{served}#/generate?prompt={'the+' * 40}", is_refused=True)
+def test_a_text_without_gaps_has_nothing_to_show_of_them(served, visit) -> None:
+    page = visit(f"{served}#/generate?writer=gaps&prompt=the+cat+sees")
+    expect(page.locator(".fits")).to_contain_text("There is no [MASK] in this text.")
+    expect(page.locator(".telling-card .numbers")).to_have_text("by gaps")
+    expect(page.locator(".looked")).to_have_count(0)
+    page.locator(".story .word", has_text="cat").hover()
+    expect(page.locator(".looked h2")).to_contain_text("“cat”")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_number_of_a_slider_stands_beside_it(served, visit, language: str) -> None:
+    narrow = {"width": 400, "height": 900}
+    page = visit(f"{served}#/generate?large=1&lang={language}", viewport=narrow)
+    for dial in page.locator(".dials .dial").all():
+        slider, number = (dial.locator(part).bounding_box() for part in ("input", "output"))
+        assert slider["x"] + slider["width"] <= number["x"]
+        assert number["y"] < slider["y"] + slider["height"]
+        assert slider["y"] < number["y"] + number["height"]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_refusal_is_shown_and_no_older_story(served, visit) -> None:
+    page = visit(f"{served}#/generate", is_refused=True)
+    expect(page.locator(".story")).to_be_visible()
+    page.get_by_label("How the story begins").fill("the " * 40)
+    page.get_by_role("button", name="Write").click()
     expect(page.get_by_role("alert")).to_contain_text("the prompt has 40 tokens")
+    expect(page.locator(".story")).to_have_count(0)

@@ -24,6 +24,7 @@ def weights(recorded: dict[str, Any], kind: str, layer: int) -> np.ndarray:
 
 def drawn(page: Page, selector: str = FOCUS) -> dict[tuple[int, int], str]:
     """The numbers in the cells of a matrix."""
+    page.wait_for_selector(selector)  # the box above it is there before the sentence is
     script = "all => all.map(e => [+e.dataset.row, +e.dataset.column, e.textContent])"
     texts = page.eval_on_selector_all(f"{selector} text[data-row][data-column]", script)
     return {(row, column): text for row, column, text in texts}

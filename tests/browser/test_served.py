@@ -139,6 +139,16 @@ def test_heads_are_switched_off_together(served, visit) -> None:
     assert title in Path(download.value.path()).read_text("utf-8")
 
 
+def test_a_head_that_the_model_lacks_is_not_asked_for(served, visit) -> None:
+    heads = "decoder.9.0,cross.2.0,encoder.0.3"
+    page = visit(f"{served}#/switchboard?text={TEXT.replace(' ', '+')}&off={heads}")
+    told = asked(served, "ablate", heads=["cross.2.0"])
+    expect(page.locator(".change")).to_contain_text(f"{abs(told['change']):.3f}")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "Encoder self-attention, layer 0, head 3; Decoder self-attention, layer 9, head 0."
+    )
+
+
 @pytest.mark.parametrize(
     ("language", "look", "translate", "source"),
     [("en", "Translate and look", "Translate", "Source"), ("zh", "翻译与观察", "翻译", "原文")],
@@ -164,6 +174,30 @@ def test_a_refusal_is_shown_as_the_service_says_it(served, visit) -> None:
     box.fill("Hund " * 5_000)
     page.get_by_role("button", name="Translate").click()
     expect(page.get_by_role("alert")).to_contain_text("characters are too many")
+
+
+@pytest.mark.parametrize(
+    ("language", "translate", "said"),
+    [("en", "Translate", "characters are too many"), ("zh", "翻译", "文字太长")],
+)
+def test_a_refusal_stands_alone_and_stays_behind(
+    served, visit, language: str, translate: str, said: str
+) -> None:
+    page = visit(f"{served}#/look?text=Hund&lang={language}", is_refused=True)
+    expect(page.locator(".sentences .numbers")).to_contain_text("de-en")
+    page.get_by_role("textbox").fill("Hund " * 5_000)
+    page.get_by_role("button", name=translate, exact=True).click()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text(said)
+    for part in (".sentences", ".grid", ".beam", ".save"):
+        expect(page.locator(part)).to_have_count(0)
+    for view in ("blocks", "training", "generate", "compare"):
+        page.evaluate("hash => { location.hash = hash }", f"#/{view}?lang={language}")
+        expect(page.locator("main .card").first).to_be_visible()
+        expect(alert).to_have_count(0)
+    page.evaluate("hash => { location.hash = hash }", f"#/look?text=Hund&lang={language}")
+    expect(page.locator(".sentences .word").first).to_have_text("Hund")
+    expect(alert).to_have_count(0)
 
 
 def test_an_unknown_model_is_refused_and_another_can_be_asked(served_two, visit) -> None:

@@ -90,6 +90,34 @@ def test_a_head_is_switched_off(alone, visit, recorded) -> None:
 
 
 @pytest.mark.parametrize(
+    ("language", "said", "after"),
+    [
+        (
+            "en",
+            "The model has no such head, so it is passed over: "
+            "Decoder self-attention, layer 9, head 0.",
+            "With 1 off",
+        ),
+        ("zh", "模型没有这样的头，已略过：解码器自注意力，第 9 层，第 0 头。", "关闭 1 个之后"),
+    ],
+)
+def test_a_head_that_the_model_lacks_is_passed_over(
+    alone, visit, recorded, language: str, said: str, after: str
+) -> None:
+    told = recorded("en-fr")["ablations"]["decoder.1.1"]
+    asked = f"{alone}#/switchboard?example=en-fr&lang={language}&off=decoder.9.0"
+    page = visit(f"{asked},decoder.1.1")
+    expect(page.get_by_role("alert")).to_have_text(said)
+    expect(page.locator(".outputs")).to_contain_text(after)
+    expect(page.locator(".changed")).to_have_text(told["after"])
+    page = visit(asked)
+    expect(page.get_by_role("alert")).to_have_text(said)
+    expect(page.locator(".outputs h2")).to_have_count(1)
+    page.locator(".switch").first.click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
     ("language", "said"),
     [
         ("en", "Switched off: Decoder self-attention, layer 1, head 1"),

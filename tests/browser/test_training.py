@@ -1,6 +1,9 @@
 """Training: curves of recorded runs and of a folder that grows, heads over moments, and the key."""
 
 import json
+import os
+import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,7 +72,10 @@ def test_recorded_runs_lie_over_each_other_and_are_read_by_keys(alone, visit, re
     assert "axis=time" in page.url
     with page.expect_download() as download:
         page.locator(".curves .save").get_by_role("button", name="SVG").click()
-    assert "Loss per token" in Path(download.value.path()).read_text("utf-8")
+    saved = Path(download.value.path()).read_text("utf-8")
+    assert "Loss per token" in saved
+    names = [one["run"]["name"] for one in recorded["runs"]]
+    assert [name in saved for name in names] == [True, False]  # those that are drawn
 
 
 def test_a_slider_goes_from_the_first_weights_to_the_last(alone, visit, recorded) -> None:
@@ -103,6 +109,24 @@ def test_a_run_is_followed_while_it_trains(live, run, visit) -> None:
     slider = page.get_by_role("slider", name="After update")
     expect(slider).to_have_attribute("max", "1")
     expect(page.locator(".moments .heads canvas")).to_be_visible()
+
+
+def test_the_newest_run_is_the_one_that_is_shown(run, visit) -> None:
+    for name, age in (("a", 300), ("b", 200), ("c", 400)):
+        folder = run.with_name(name)
+        shutil.copytree(run, folder)
+        for path in folder.rglob("*"):
+            os.utime(path, (time.time() - age,) * 2)
+    shutil.rmtree(run)
+    with living(open_models([], roots=[run.parent])) as live:
+        for asked in ("", "?run=nosuch"):
+            page = visit(f"{live.url}/#/training{asked}")
+            expect(page.locator(".chip")).to_have_count(3)
+            expect(page.locator(".chip[aria-pressed=true] .name .long")).to_have_text("b")
+            expect(page.locator(".reading tbody td").first).to_have_text("20")
+        write(run.with_name("c"), 30, 2.5)
+        page = visit(f"{live.url}/#/training?lang=zh")
+        expect(page.locator(".chip[aria-pressed=true] .name .long")).to_have_text("c")
 
 
 def test_a_long_name_is_shortened_and_can_be_read(run, visit) -> None:

@@ -45,6 +45,9 @@ class CompletionQuestion(BaseModel):
     echo: bool | None = False
     suffix: str | None = None
     logprobs: int | None = None
+    frequency_penalty: float | None = None
+    presence_penalty: float | None = None
+    logit_bias: dict[str, float] | None = None
     stream: bool | None = False
     stream_options: StreamOptions | None = None
 
@@ -103,7 +106,7 @@ def _prompts(question: CompletionQuestion) -> list[str]:
 
 
 def _refuse_unknown(question: CompletionQuestion) -> None:
-    for name in ("suffix", "logprobs"):
+    for name in ("suffix", "logprobs", "frequency_penalty", "presence_penalty", "logit_bias"):
         if getattr(question, name):
             raise RequestError(f"{name} is not served: leave it out", code="not-served")
     if question.best_of is not None and question.best_of != (question.n or 1):
@@ -123,8 +126,8 @@ def _wishes(service: Service, writer: TextWriter, question: CompletionQuestion) 
         n_tokens = writer.count(text)
         if n_tokens >= writer.context:
             raise RequestError(
-                f"the prompt has {n_tokens:,} tokens, and {writer.name} reads and writes "
-                f"{writer.context:,} together: shorten it",
+                f"the prompt has {n_tokens:,} tokens, and {writer.name} sees {writer.context:,} at "
+                f"once: shorten it to {writer.context - 1:,} or fewer",
                 code="context_length_exceeded",
             )
     seed = question.seed if question.seed is not None else uuid.uuid4().int % 2**31

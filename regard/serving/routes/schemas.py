@@ -236,4 +236,4 @@ class InfoAnswer(BaseModel):
 
     version: str
     models: list[ModelAnswer]
-    limits: dict[str, float]
+    limits: dict[str, int | float]

@@ -43,7 +43,7 @@ def translate_routes(service: Service) -> APIRouter:
         models += [_writer(one) for one in service.catalogue.writers]
         models += [_facts(one.name, "fill", one.finder.loaded) for one in service.catalogue.readers]
         models.sort(key=lambda one: service.catalogue.names.index(one.name))
-        limits = {name: float(value) for name, value in vars(service.settings.bounds).items()}
+        limits = dict(vars(service.settings.bounds))
         return InfoAnswer(version=__version__, models=models, limits=limits)
 
     @router.post("/translate", responses=PROBLEMS)
@@ -155,7 +155,7 @@ def _facts(name: str, does: Does, loaded: LoadedModel) -> ModelAnswer:
         does=does,
         kind=loaded.recipe.model.kind,
         recipe=loaded.recipe.name,
-        parameters=sum(one.numel() for one in model.parameters()),
+        parameters=model.n_parameters,
         vocabulary=len(loaded.target_tokenizer),
         heads=heads,
     )

@@ -1,6 +1,6 @@
 // Curves over updates or minutes: several runs over each other, a colour each.
 import type { Colour } from "../colours";
-import type { Item, Scene } from "../scene";
+import { type Item, type Scene, shortened } from "../scene";
 
 export type Point = readonly [number, number];
 
@@ -26,6 +26,7 @@ export interface Panel {
 const [WIDTH, HEIGHT] = [540, 250];
 const [LEFT, RIGHT, TOP, BOTTOM] = [58, 20, 30, 44];
 const SIZE = 12;
+const LEGEND = 20; // the height of a line of it
 
 /** 1, 2 or 5 times a power of ten: about so many of them in a span. */
 export function stepOf(span: number, about: number): number {
@@ -174,3 +175,21 @@ const line = (x1: number, y1: number, x2: number, y2: number): Item => ({
   colour: "line",
   width: 1,
 });
+
+/** Which run has which colour, for a picture that leaves the page: there a line has no name. */
+export function legendFigure(runs: readonly { text: string; colour: Colour }[]): Scene {
+  const items = runs.flatMap(({ text, colour }, i): Item[] => {
+    const y = (i + 0.5) * LEGEND;
+    const sample = [
+      [LEFT, y],
+      [LEFT + 24, y],
+    ] as const;
+    const x = LEFT + 34;
+    const name = shortened(text, WIDTH - RIGHT - x, SIZE);
+    return [
+      { kind: "path", points: sample, colour, width: 3 },
+      { kind: "text", x, y, text: name, size: SIZE, colour: "ink" },
+    ];
+  });
+  return { width: WIDTH, height: runs.length * LEGEND, title: "", items };
+}

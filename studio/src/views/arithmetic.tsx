@@ -1,6 +1,6 @@
 // Where one weight comes from, step by step, with the real numbers of the head.
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { arithmeticOf } from "../api";
 import { Card, Choice, Scrolling } from "../controls";
 import { arithmeticFigures } from "../figures/arithmetic";
@@ -14,6 +14,7 @@ import { stacked } from "../scene";
 import type { Stage } from "../stage";
 import { type Table, mean, tableOf, usualReading } from "../table";
 import { type Kind, defaultLayer, kindsOf, siteOf } from "../trace";
+import { asError, sayError } from "../trouble";
 import { WORDS } from "../mathematics/lecture";
 
 interface Chosen {
@@ -47,7 +48,7 @@ function useArithmetic(
   table: Table | null,
 ): Arithmetic | string | null {
   const { shown, say } = stage;
-  const [served, setServed] = useState<Arithmetic | string | null>(null);
+  const [served, setServed] = useState<Arithmetic | Error | null>(null);
   const key = cell === null ? "" : JSON.stringify([shown.sight, cell]);
   const labels = table?.columns.map((label) => label.text) ?? [];
   const rowLabel = table?.rows[cell?.row ?? 0]?.text ?? "";
@@ -60,8 +61,7 @@ function useArithmetic(
         setServed({ ...found, rowLabel, labels, columnLabel: labels[cell.column] ?? "" }),
       )
       .catch((error: unknown) => {
-        if (!breaking.signal.aborted)
-          setServed(error instanceof Error ? error.message : String(error));
+        if (!breaking.signal.aborted) setServed(asError(error));
       });
     return () => breaking.abort();
   }, [key]);
@@ -82,7 +82,7 @@ function useArithmetic(
       labels,
     });
   }, [shown.canned, key, rowLabel]);
-  if (shown.sight !== null) return served;
+  if (shown.sight !== null) return served instanceof Error ? sayError(say, served) : served;
   return recorded ?? say("needsModel");
 }
 
@@ -218,7 +218,8 @@ export function ArithmeticView(stage: Stage): JSX.Element {
 }
 
 function useKeys(nSteps: number, step: number, set: (step: number) => void): void {
-  useEffect(() => {
+  // At once, not after the page is painted: a key pressed in between would count from the last step.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       const element = event.target instanceof Element ? event.target : null;
       if (

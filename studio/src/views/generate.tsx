@@ -18,6 +18,7 @@ import { Story, surprise } from "../story";
 import { type StoryWord, mostLooked, storyLooks, storyWords } from "../story_table";
 import type { Reading } from "../table";
 import { MASK, type Trace, doesOf, logProbability, nGiven, nWritten } from "../trace";
+import { sayError } from "../trouble";
 import type { Say } from "../words";
 import type { Writing } from "../writing";
 import { GenerateAsking } from "./generate_asking";
@@ -49,7 +50,7 @@ export function GenerateView(props: Props): JSX.Element {
       <GenerateAsking {...props} isFile={file !== null} />
       {writing.trouble && (
         <p class="trouble" role="alert">
-          {writing.trouble}
+          {sayError(say, writing.trouble)}
         </p>
       )}
       {writing.pieces !== null ? (
@@ -106,12 +107,14 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
   );
   const word = focus === null ? "" : (words[focus]?.text ?? "");
   const log = focus === null ? null : (words[focus]?.logProbability ?? null);
+  const n = nWritten(trace);
   const title = say(isWriting ? "story" : "gapped");
   const name = (file === null ? writing.name : null) ?? trace.provenance.model;
   const saved = useMemo(
     () => storyFigure(words, row, focus, `${title}: ${name}`),
     [words, row, focus, title, name],
   );
+  const figures = [saved, ...(focus === null ? [] : [looked]), ...sure.map(({ scene }) => scene)];
   const grid = site !== undefined && (
     <Card name="grid" title={say("heads")} lead={say("headsLead")}>
       <Toggle text={say("merge")} isOn={address.merges} set={(merges) => go({ merges })} />
@@ -151,17 +154,13 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
           {file === null && writing.full && <p class="notice">{say("fullHere", writing.full)}</p>}
           {isWriting && <Legend say={say} />}
           <p class="soft numbers">
-            {say("total", {
-              value: signed(logProbability(trace)),
-              n: nWritten(trace),
-            })}
-            {" · "}
+            {n > 0 && `${say("total", { value: signed(logProbability(trace)), n })} · `}
             {file !== null
               ? say("fromFile", { name: file })
               : say(writing.isRecorded ? "recordedStory" : "fromModel", { name })}
           </p>
           <Save
-            scene={stacked([saved, looked, ...sure.map(({ scene }) => scene)], saved.title)}
+            scene={stacked(figures, saved.title)}
             theme={theme}
             name={isWriting ? "story" : "gaps"}
             say={say}
@@ -171,11 +170,13 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
         {isWriting ? grid : <Gaps {...{ sure, theme, say }} />}
       </div>
       <div class="column">
-        <Card name="looked" title={say("lookedAt", { word })} lead={say("lookedLead")}>
-          <Scrolling>
-            <Picture scene={looked} theme={theme} />
-          </Scrolling>
-        </Card>
+        {focus !== null && (
+          <Card name="looked" title={say("lookedAt", { word })} lead={say("lookedLead")}>
+            <Scrolling>
+              <Picture scene={looked} theme={theme} />
+            </Scrolling>
+          </Card>
+        )}
         {isWriting && log !== null && (
           <Card
             name="odds"
@@ -260,8 +261,8 @@ function saidOf(
 ): string {
   const word = words[focus];
   const looked = mostLooked(row, 4)
-    .map((i) => `${words[i]?.text ?? ""} ${(row[i] ?? 0).toFixed(3)}`)
-    .join(say("comma"));
+    .map((i) => say("weighted", { word: words[i]?.text ?? "", weight: (row[i] ?? 0).toFixed(3) }))
+    .join(say("and"));
   const at = say("wordSaid", { word: word?.text ?? "", looked: looked || "–" });
   const log = word?.logProbability ?? null;
   if (log === null) return at;

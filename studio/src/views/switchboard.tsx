@@ -9,40 +9,43 @@ import { signed } from "../figures/arithmetic";
 import { Picture } from "../picture";
 import { Save } from "../save";
 import { type Scene, titled, wrapped } from "../scene";
-import type { Stage } from "../stage";
-import { kindsOf, layersOf, siteOf } from "../trace";
+import type { Shown, Stage } from "../stage";
+import { hasHead, kindsOf, layersOf, siteOf } from "../trace";
+import { asError, sayError } from "../trouble";
 import { type Say, sayNames } from "../words";
 
-function useAblation({ address, shown }: Stage): Ablation | string | null {
-  const [served, setServed] = useState<Ablation | string | null>(null);
-  const key = JSON.stringify([shown.sight, address.off]);
+function useAblation(shown: Shown, off: readonly string[], say: Say): Ablation | string | null {
+  const [served, setServed] = useState<Ablation | Error | null>(null);
+  const key = JSON.stringify([shown.sight, off]);
   useEffect(() => {
-    if (shown.sight === null || address.off.length === 0) {
+    if (shown.sight === null || off.length === 0) {
       setServed(null);
       return;
     }
     const breaking = new AbortController();
-    ablationOf(shown.sight, address.off, breaking.signal)
+    ablationOf(shown.sight, off, breaking.signal)
       .then(setServed)
       .catch((error: unknown) => {
-        if (!breaking.signal.aborted)
-          setServed(error instanceof Error ? error.message : String(error));
+        if (!breaking.signal.aborted) setServed(asError(error));
       });
     return () => breaking.abort();
   }, [key]);
-  if (shown.canned !== null) return shown.canned.ablations[address.off[0] ?? ""] ?? null;
-  return served;
+  if (shown.canned !== null) return shown.canned.ablations[off[0] ?? ""] ?? null;
+  return served instanceof Error ? sayError(say, served) : served;
 }
 
 export function SwitchboardView(stage: Stage): JSX.Element {
-  const { address, go, say, theme, shown } = stage;
+  const { address, go, say, shown } = stage;
   const { trace } = shown;
-  const found = useAblation(stage);
   const isCanned = shown.canned !== null;
+  const lacking = address.off.filter((name) => !hasHead(trace, name));
+  const there = address.off.filter((name) => hasHead(trace, name));
+  const off = isCanned ? there.slice(0, 1) : there;
+  const found = useAblation(shown, off, say);
   const isFixed = shown.file !== null;
   const flip = (name: string): void => {
-    const others = address.off.filter((one) => one !== name);
-    const wasOff = others.length < address.off.length;
+    const others = off.filter((one) => one !== name);
+    const wasOff = others.length < off.length;
     go({ off: wasOff ? others : isCanned ? [name] : [...others, name] });
   };
   return (
@@ -51,6 +54,11 @@ export function SwitchboardView(stage: Stage): JSX.Element {
         <p>{say("switchLead")}</p>
         {(isCanned || isFixed) && (
           <Notice {...stage} said={isCanned ? "cannedSwitch" : "fileSwitch"} />
+        )}
+        {lacking.length > 0 && (
+          <p class="trouble" role="alert">
+            {say("noSuchHead", { heads: sayNames(say, lacking).join(say("semicolon")) })}
+          </p>
         )}
       </div>
       <div class="switching">
@@ -75,7 +83,7 @@ export function SwitchboardView(stage: Stage): JSX.Element {
                   <span class="soft">{say("layer", { n: layer })}</span>
                   {siteOf(trace, kind, layer)?.weights.map((_, head) => {
                     const name = `${kind}.${layer}.${head}`;
-                    const isOff = address.off.includes(name);
+                    const isOff = off.includes(name);
                     const long = say("headOf", { site: say(`${kind}Long`), layer, head });
                     return (
                       <button
@@ -98,7 +106,7 @@ export function SwitchboardView(stage: Stage): JSX.Element {
             </fieldset>
           ))}
         </Card>
-        <Outcome {...stage} found={address.off.length === 0 ? null : found} theme={theme} />
+        <Outcome {...stage} off={off} found={off.length === 0 ? null : found} />
       </div>
     </>
   );
@@ -161,13 +169,13 @@ const [WIDE, SIZE] = [560, 15];
 const changeSaid = (found: Ablation, say: Say): string =>
   say("change", { value: `${found.change > 0 ? "+" : ""}${signed(found.change, 3)}` });
 
-function Outcome({
-  address,
-  say,
-  theme,
-  shown,
-  found,
-}: Stage & { found: Ablation | string | null }): JSX.Element {
+interface OutcomeProps extends Stage {
+  /** heads by name */
+  off: readonly string[];
+  found: Ablation | string | null;
+}
+
+function Outcome({ say, theme, shown, off, found }: OutcomeProps): JSX.Element {
   const isFound = found !== null && typeof found !== "string";
   const scene = useMemo(
     () =>
@@ -188,9 +196,9 @@ function Outcome({
       <div class="outputs" aria-live="polite">
         <h2>{say("before")}</h2>
         <p>{isFound ? found.before : shown.trace.target.text}</p>
-        {address.off.length > 0 && (
+        {off.length > 0 && (
           <>
-            <h2>{say("after", { n: address.off.length })}</h2>
+            <h2>{say("after", { n: off.length })}</h2>
             {found === null ? (
               <p class="soft">{say("loading")}</p>
             ) : typeof found === "string" ? (
@@ -204,7 +212,7 @@ function Outcome({
             )}
           </>
         )}
-        {address.off.length === 0 && <p class="soft">{say("nothingOff")}</p>}
+        {off.length === 0 && <p class="soft">{say("nothingOff")}</p>}
       </div>
       {scene && isFound && (
         <>

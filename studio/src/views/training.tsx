@@ -8,6 +8,7 @@ import {
   type Curve,
   type Panel,
   type Point,
+  legendFigure,
   panelFigure,
   smoothed,
   written,
@@ -16,6 +17,7 @@ import { Picture } from "../picture";
 import { type Curves, type Run, type Validation, useRunning } from "../runs";
 import { Save } from "../save";
 import { stacked } from "../scene";
+import { sayError } from "../trouble";
 import type { Say, Word } from "../words";
 import { TrainingHeads } from "./training_heads";
 
@@ -40,16 +42,14 @@ export const minutes = (seconds: number): string => {
 
 export function TrainingView(props: TrainingProps): JSX.Element {
   const { address, go, say } = props;
-  const { runs, curves, recorded, trouble } = useRunning(address.runs);
+  const { runs, curves, newest, recorded, trouble } = useRunning(address.runs);
   const all: readonly Run[] | null = recorded === null ? runs : recorded.runs.map(({ run }) => run);
   const of = (name: string): Curves | undefined =>
     recorded === null ? curves.get(name) : recorded.runs.find(({ run }) => run.name === name);
   if (all === null) return <p class="soft loading">{say("loading")}</p>;
   const known = address.runs.filter((name) => all.some((run) => run.name === name));
-  const first =
-    recorded === null ? (all.find((run) => run.state === "training") ?? all[0]) : undefined;
-  const chosen =
-    known.length > 0 ? known : first ? [first.name] : all.map((run) => run.name).slice(0, 2);
+  const first = newest === null ? all.map((run) => run.name).slice(0, 2) : [newest];
+  const chosen = known.length > 0 ? known : first;
   const shown = chosen.flatMap((name) => of(name) ?? []);
   const colourOf = (name: string): ReturnType<typeof headColour> =>
     headColour(
@@ -73,7 +73,7 @@ export function TrainingView(props: TrainingProps): JSX.Element {
         )}
         {trouble && (
           <p class="trouble" role="alert">
-            {trouble}
+            {sayError(say, trouble)}
           </p>
         )}
         <div class="chips" role="group" aria-label={say("runs")}>
@@ -188,14 +188,10 @@ function CurvesCard(props: CurvesProps): JSX.Element {
       panel(say("speedTitle"), both("tokens_per_second"), true),
     ];
   }, [shown, isTime, address.smooth, measure, say, theme]);
-  const whole = useMemo(
-    () =>
-      stacked(
-        drawn.map((one) => one.scene),
-        say("training"),
-      ),
-    [drawn, say],
-  );
+  const whole = useMemo(() => {
+    const named = shown.map(({ run }) => ({ text: run.name, colour: colourOf(run.name) }));
+    return stacked([legendFigure(named), ...drawn.map((one) => one.scene)], say("training"));
+  }, [drawn, say]);
   const xs = useMemo(() => {
     const found = shown.flatMap(({ steps }) =>
       steps.update.flatMap((update, i) => place(update, steps.seconds[i] ?? null) ?? []),

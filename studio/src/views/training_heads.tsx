@@ -13,6 +13,7 @@ import { Save } from "../save";
 import { stacked } from "../scene";
 import { mean, tableOf } from "../table";
 import { kindsOf, siteOf } from "../trace";
+import { sayError } from "../trouble";
 import { sayHeads } from "../words";
 import { type TrainingProps, grouped } from "./training";
 
@@ -53,7 +54,7 @@ export function TrainingHeads(props: Props): JSX.Element {
       )}
       {trouble && (
         <p class="trouble" role="alert">
-          {trouble}
+          {sayError(say, trouble)}
         </p>
       )}
       {moments.length < 2 && (

@@ -98,6 +98,15 @@ def test_bodies_that_make_no_sense(client: httpx.Client, what: str) -> None:
         assert "\n" not in sentence
 
 
+@pytest.mark.parametrize("body", [b"[]", b"null", b"5"])
+def test_a_body_that_is_no_object(client: httpx.Client, body: bytes) -> None:
+    for path in PATHS:
+        answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 422
+        assert "send a JSON object" in answer.text, (path, answer.text)
+        assert "Question" not in answer.text
+
+
 @pytest.mark.parametrize("begins", [b"GET /", b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: "])
 def test_a_head_that_does_not_end(client: httpx.Client, begins: bytes) -> None:
     with socket.create_connection((client.base_url.host, client.base_url.port or 80)) as line:

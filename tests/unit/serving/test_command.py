@@ -3,6 +3,7 @@
 import pytest
 
 from regard.cli import main
+from regard.serving.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,17 @@ def test_refusals(capsys: pytest.CaptureFixture[str], arguments: list[str], sent
     assert said.err.startswith(f"regard: {sentence}")
     assert said.err.count("\n") == 1
     assert said.out == ""
+
+
+def test_a_queue_is_as_long_as_it_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a request that could never wait in it is one of too many sentences."""
+    asked: list[Settings] = []
+
+    def kept(self: Settings) -> None:
+        asked.append(self)
+        raise SystemExit(0)
+
+    monkeypatch.setattr(Settings, "__post_init__", kept)
+    with pytest.raises(SystemExit):
+        main(["serve", "--queue", "8"])
+    assert (asked[0].bounds.waiting, asked[0].bounds.sentences) == (8, 8)

@@ -122,7 +122,10 @@ def test_without_a_seed_every_text_is_another(client: openai.OpenAI) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"prompt": "a " * 50}, "the prompt has 50 tokens, and parrot reads and writes 50"),
+        ({"prompt": "a " * 50}, "50 tokens, and parrot sees 50 at once: shorten it to 49 or fewer"),
+        ({"prompt": "a", "frequency_penalty": 0.5}, "frequency_penalty is not served"),
+        ({"prompt": "a", "logit_bias": {"5": 1}}, "logit_bias is not served"),
+        ({"prompt": "a", "stop": ["", "b"]}, "stop.*0: string should have at least 1 character"),
         ({"prompt": "a", "logprobs": 3}, "logprobs is not served"),
         ({"prompt": "a", "best_of": 3}, "best_of is not served"),
         ({"prompt": "a", "stop": list("abcde")}, "5 words that end a text are too many"),

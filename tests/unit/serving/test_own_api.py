@@ -8,6 +8,7 @@ import httpx
 import pytest
 from safetensors import safe_open
 
+from regard.checkpoint import load
 from regard.decoding import Search
 from regard.inspection.trace import Trace
 from regard.tracing import trace
@@ -29,14 +30,15 @@ def translator(folder: Callable[..., Path]) -> Translator:
     return Translator.open(folder())  # the same seed as that of the server
 
 
-def test_info(client: httpx.Client) -> None:
+def test_info(client: httpx.Client, folder: Callable[..., Path]) -> None:
     said = client.get("/info").json()
     (model,) = said["models"]
     assert model["name"] == "de-en"
     assert (model["source_language"], model["target_language"]) == ("de", "en")
     assert model["heads"] == {"encoder": [3, 3], "decoder": [3, 3, 3], "cross": [3, 3, 3]}
-    assert model["parameters"] > 1000
-    assert said["limits"]["sentences"] == 128
+    assert model["parameters"] == load(folder()).model.n_parameters  # what is served is frozen
+    assert (said["limits"]["sentences"], said["limits"]["seconds"]) == (128, 30.0)
+    assert isinstance(said["limits"]["sentences"], int)
 
 
 def test_translations_are_those_of_the_library(
