@@ -6,12 +6,14 @@
 
 MODEL is a model folder, FILE holds sentences of its source language. Servers are started with the
 real command: one as it comes, one with `--batch 1`, which searches for one sentence after the
-other, as a naive service does, and where asked one with `--engine ctranslate2`. For 1, 16 and 64
-clients each of them is asked for a while, in turns. A client sends a request of one sentence, waits
-for its answer and sends the next; all clients share one process and as little work as HTTP allows,
-for they run on the same cores. The first two must give the same translations for nearly all
-sentences: what else is in a batch changes sums by rounding, and so, rarely, a word. Requests a
-second of the server's own processor time are what to look at where other programs run beside it.
+other (*one at a time*), and where asked one with `--engine ctranslate2`. *Naive* is what people
+write in an afternoon: the same weights in `transformers`, a lock, one request after the other
+(`plain_server.py`). For 1, 16 and 64 clients each of them is asked for a while, in turns. A client
+sends a request of one sentence, waits for its answer and sends the next; all clients share one
+process and as little work as HTTP allows, for they run on the same cores. Batched and one at a
+time must give the same translations for nearly all sentences (where the kernels search, for all:
+who else is in a batch changes no bit). Requests a second of the server's own processor time are
+what to look at where other programs run beside it.
 """
 
 import argparse
@@ -19,6 +21,7 @@ import asyncio
 import json
 import os
 import re
+import socket
 import statistics
 import subprocess
 import sys
@@ -28,11 +31,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from machine import facts, print_facts, print_table
 
-NAIVE = "one at a time"
-OPTIONS = {"regard": (), NAIVE: ("--batch", "1"), "ctranslate2": ("--engine", "ctranslate2")}
+from regard.checkpoint.foreign import export_model
+
+ALONE, NAIVE = "one at a time", "naive"
+OPTIONS = {"regard": (), ALONE: ("--batch", "1"), "ctranslate2": ("--engine", "ctranslate2")}
 
 
 @dataclass
@@ -75,16 +81,36 @@ class Running:
 @contextmanager
 def serving(model: Path, threads: int, *options: str) -> Iterator[Running]:
     """The real command on any free port."""
-    command = [sys.executable, "-m", "regard", "serve", str(model), "--port", "0", "--quiet"]
-    process = subprocess.Popen(
-        [*command, "--threads", str(threads), *options], stderr=subprocess.PIPE, text=True
-    )
-    assert process.stderr is not None
-    try:
+    command = ["-m", "regard", "serve", str(model), "--port", "0", "--quiet"]
+    with running([*command, "--threads", str(threads), *options]) as process:
+        assert process.stderr is not None
         said = process.stderr.readline()
         found = re.search(r"http://(\S+):(\d+)", said)
         assert found, said
         yield Running((found[1], int(found[2])), process.pid)
+
+
+@contextmanager
+def serving_plainly(model: Path, threads: int) -> Iterator[Running]:
+    """The same weights by the library that most people know, one request after the other."""
+    with TemporaryDirectory() as folder, socket.socket() as free:
+        exported = export_model(model, "huggingface", Path(folder) / "model")
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        command = [str(Path(__file__).with_name("plain_server.py")), str(exported)]
+        command += ["--port", str(port), "--threads", str(threads)]
+        with running(command, subprocess.DEVNULL) as process:  # nobody reads what it says
+            yield Running(("127.0.0.1", port), process.pid)
+
+
+@contextmanager
+def running(
+    arguments: list[str], errors: int = subprocess.PIPE
+) -> Iterator["subprocess.Popen[str]"]:
+    process = subprocess.Popen([sys.executable, *arguments], stderr=errors, text=True)
+    try:
+        yield process
     finally:
         process.terminate()
         process.wait(60)
@@ -122,7 +148,8 @@ async def load(
     turns = count()
     began = time.perf_counter()
     clients = (ask(place, sentences, turns, began + seconds, beam) for _ in range(n_clients))
-    seen = [one for client in await asyncio.gather(*clients) for one in client]
+    async with asyncio.timeout(seconds + 120):  # a server that hangs is to be seen
+        seen = [one for client in await asyncio.gather(*clients) for one in client]
     figures = Figures(time.perf_counter() - began)
     for text, answer, took in seen:
         figures.waits.append(took)
@@ -147,8 +174,9 @@ def measure(choice: argparse.Namespace, sentences: list[str]) -> list[list[str]]
     with ExitStack() as stack:
         servers = {
             name: stack.enter_context(serving(choice.model, choice.threads, *OPTIONS[name]))
-            for name in dict.fromkeys([*choice.engines, NAIVE])
+            for name in dict.fromkeys([*choice.engines, ALONE])
         }
+        servers[NAIVE] = stack.enter_context(serving_plainly(choice.model, choice.threads))
         for server in servers.values():
             asyncio.run(wait_for(server.place))
             asyncio.run(load(server.place, sentences, 2, 1.0, choice.beam))  # to be warm
@@ -165,19 +193,21 @@ def measure(choice: argparse.Namespace, sentences: list[str]) -> list[list[str]]
                     whole.seconds += part.seconds
                     whole.waits += part.waits
                     whole.answers |= part.answers
-            rows += [described(n_clients, name, one, found[NAIVE]) for name, one in found.items()]
+            rows += [described(n_clients, name, found) for name in found]
     return rows
 
 
-def described(n_clients: int, name: str, one: Figures, naive: Figures) -> list[str]:
-    both = one.answers.keys() & naive.answers.keys()
-    alike = sum(one.answers[text] == naive.answers[text] for text in both)
+def described(n_clients: int, name: str, found: dict[str, Figures]) -> list[str]:
+    one, alone, naive = found[name], found[ALONE], found[NAIVE]
+    both = one.answers.keys() & alone.answers.keys()
+    alike = sum(one.answers[text] == alone.answers[text] for text in both)
     if name == "regard":
         assert not both or alike / len(both) > 0.95, f"{alike} of {len(both)} answers are alike"
     return [
         f"{n_clients}, {name}",
         f"{one.rate:,.1f}",
-        f"{one.rate / naive.rate:.2f}",
+        f"{one.rate / alone.rate:.2f}",
+        f"{one.rate / naive.rate:.1f}",
         f"{len(one.waits) / one.worked:,.1f}",
         f"{one.percentile(50):,.0f}",
         f"{one.percentile(99):,.0f}",
@@ -203,6 +233,7 @@ def main() -> None:
         "clients",
         "requests/s",
         "over one at a time",
+        "over naive",
         "a CPU second",
         "p50 ms",
         "p99 ms",
