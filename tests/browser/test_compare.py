@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,13 +11,14 @@ import httpx
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from regard.checkpoint import save
 from regard.models import build
 from regard.recipes import Recipe, TrainingSection, TransformerSection
 from regard.recipes.alone import GptSection
 from regard.text import Words
+from tests.browser.seeing import cells, eventually, expect_address, percents
 
 BOTH = ".both .half"
 
@@ -68,18 +70,6 @@ def mean(trace: dict, kind: str, layer: int) -> np.ndarray:
     return np.array(one, float).mean(0)
 
 
-def drawn(page: Page, selector: str) -> dict[tuple[int, int], str]:
-    script = "all => all.map(e => [+e.dataset.row, +e.dataset.column, e.textContent])"
-    texts = page.eval_on_selector_all(f"{selector} text[data-row][data-column]", script)
-    return {(row, column): text for row, column, text in texts}
-
-
-def percents(matrix: np.ndarray) -> dict[tuple[int, int], str]:
-    return {
-        (i, j): str(int(100 * matrix[i, j] + 0.5)) for i, j in np.argwhere(matrix >= 0.05).tolist()
-    }
-
-
 def log_probability(trace: dict) -> str:
     return f"{sum(step['log_probability'] for step in trace['steps']):.2f}".replace("-", "−")
 
@@ -92,9 +82,10 @@ def test_recorded_sentences_are_drawn_side_by_side_with_their_difference(
     expect(page.locator(f"{BOTH} svg")).to_have_count(2)
     weights = [mean(trace, "encoder", 1) for trace in (left, right)]
     for place, one in enumerate(weights):
-        assert drawn(page, f"{BOTH}:nth-child({place + 1})") == percents(one)
+        side = f"{BOTH}:nth-child({place + 1})"
+        eventually(page, partial(cells, page, side), percents(one))
     said = {
-        place: int(text.replace("−", "-")) / 100 for place, text in drawn(page, ".unlike").items()
+        place: int(text.replace("−", "-")) / 100 for place, text in cells(page, ".unlike").items()
     }
     difference = weights[1] - weights[0]
     assert set(said) == {(i, j) for i, j in np.argwhere(abs(difference) >= 0.01).tolist()}
@@ -118,9 +109,9 @@ def test_a_newcomer_sees_right_translations(alone, visit, address: str, right: l
     expect(page.locator(".pair .sentences")).to_have_count(2)
     for place, end in enumerate(right):
         output = page.locator(".pair .sentences").nth(place).locator(".sentence").nth(1)
-        words = "".join(output.locator(".word:not(.special)").all_text_contents())
-        said = f"Le cheval n'a pas traversé la rue parce {end}"
-        assert words == said.replace(" ", "")
+        words = output.locator(".word:not(.special)")
+        said = f"Le cheval n'a pas traversé la rue parce {end}".replace(" ", "")
+        eventually(page, lambda words=words: "".join(words.all_text_contents()), said)
 
 
 def test_a_word_and_a_cell_stand_out_on_both_sides(alone, visit, recorded) -> None:
@@ -135,7 +126,7 @@ def test_a_word_and_a_cell_stand_out_on_both_sides(alone, visit, recorded) -> No
         expect(page.locator(f"{BOTH}:nth-child({place + 1}) .told")).to_have_text(
             f"animal looks at 只: {weight:.3f}"
         )
-    assert "row=1&column=1" in page.url
+    expect_address(page, "row=1&column=1")
     again = visit(page.url)
     expect(again.locator(".unlike .told")).to_contain_text(f"{weights[0]:.3f} on the left")
 
@@ -222,7 +213,7 @@ def test_two_sentences_and_two_models_of_a_service(served_two, visit) -> None:
     expect(page.locator(".pair .sentences > header h2")).to_have_text(["de-en", "other"])
     again = visit(page.url)
     expect(again.locator(".pair .sentences .numbers").nth(1)).to_contain_text(log_probability(told))
-    assert "model2=other" in page.url
+    expect_address(page, "model2=other")
 
 
 def test_an_example_that_arrives_late_leaves_the_box_where_one_types(
@@ -344,12 +335,12 @@ def test_of_a_story_only_what_was_written_counts(
     numbers = page.locator(".pair .sentences .numbers").nth(1)
     expect(numbers).to_contain_text(total)
     expect(numbers).to_contain_text(said)
-    bars = page.locator(".tokens svg").nth(1).locator("text").all_text_contents()
-    assert len(bars) == 2 * 12
-    assert bars[1::2] == logs
+    bars = page.locator(".tokens svg").nth(1).locator("text")
+    expect(bars).to_have_count(2 * 12)
+    eventually(page, lambda: bars.all_text_contents()[1::2], logs)
     output = page.locator(".pair .sentences").nth(1).locator(".sentence").nth(1)
     tokens = [one["text"] for one in told["target"]["tokens"][n_given:]]
-    assert output.locator(".word").all_text_contents() == tokens
+    expect(output.locator(".word")).to_have_text(tokens)
     right = page.locator(f"{BOTH}:nth-child(2)")
     unlike = {"en": "This model never looks in this way.", "zh": "这个模型没有这种注意力。"}
     expect(right.locator("p")).to_have_text([unlike[language]])

@@ -8,9 +8,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from regard.inspection.scene.colours import ramp_table
+from tests.browser.seeing import cells, eventually, expect_address, percents
 
 FOCUS = ".focus svg.picture"
 
@@ -22,27 +23,14 @@ def weights(recorded: dict[str, Any], kind: str, layer: int) -> np.ndarray:
     )
 
 
-def drawn(page: Page, selector: str = FOCUS) -> dict[tuple[int, int], str]:
-    """The numbers in the cells of a matrix."""
-    page.wait_for_selector(selector)  # the box above it is there before the sentence is
-    script = "all => all.map(e => [+e.dataset.row, +e.dataset.column, e.textContent])"
-    texts = page.eval_on_selector_all(f"{selector} text[data-row][data-column]", script)
-    return {(row, column): text for row, column, text in texts}
-
-
-def percents(matrix: np.ndarray) -> dict[tuple[int, int], str]:
-    return {
-        (i, j): str(int(100 * matrix[i, j] + 0.5)) for i, j in np.argwhere(matrix >= 0.05).tolist()
-    }
-
-
 def test_the_matrix_has_the_numbers_of_the_trace(alone, visit, recorded) -> None:
     told = recorded("zh-en")
     page = visit(alone)
     layer = told["trace"]["aligning"]
-    assert drawn(page) == percents(weights(told, "cross", layer).mean(0))
+    mean = percents(weights(told, "cross", layer).mean(0))
+    eventually(page, lambda: cells(page, FOCUS), mean)
     page = visit(f"{alone}#/look?site=encoder&layer=0&head=3")
-    assert drawn(page) == percents(weights(told, "encoder", 0)[3])
+    eventually(page, lambda: cells(page, FOCUS), percents(weights(told, "encoder", 0)[3]))
 
 
 def test_the_grid_has_a_picture_for_every_head_in_the_colours_of_its_weights(
@@ -50,21 +38,24 @@ def test_the_grid_has_a_picture_for_every_head_in_the_colours_of_its_weights(
 ) -> None:
     page = visit(alone)
     script = """canvas => {
-      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      const copy = new OffscreenCanvas(canvas.width, canvas.height);
+      const context = copy.getContext('2d', { willReadFrequently: true });
+      context.drawImage(canvas, 0, 0);
+      const { data } = context.getImageData(0, 0, copy.width, copy.height);
       const found = new Set();
       for (let i = 0; i < data.length; i += 4) found.add(`${[...data.slice(i, i + 3)]}`);
       return [...found]; }"""
-    page.wait_for_timeout(300)  # until its place is measured
-    colours = np.array(
-        [
-            [int(channel) for channel in one.split(",")]
-            for one in page.eval_on_selector(".heads canvas", script)
-        ]
-    )
-    ramp = np.rint(255 * ramp_table("light", "weights"))
-    for head in weights(recorded("zh-en"), "cross", 0):
-        strongest = ramp[round(255 * float(head.max()))]
-        assert (abs(colours - strongest).max(-1) <= 1).any()
+    page.wait_for_selector(".heads canvas")
+    heads = weights(recorded("zh-en"), "cross", 0).max((1, 2))
+    strongest = np.rint(255 * ramp_table("light", "weights"))[np.rint(255 * heads).astype(int)]
+
+    def are_drawn() -> list[bool]:
+        told = page.eval_on_selector(".heads canvas", script)
+        colours = np.array([[int(channel) for channel in one.split(",")] for one in told])
+        unlike = abs(colours[:, None] - strongest).max(-1)
+        return list((unlike <= 1).any(0))
+
+    eventually(page, are_drawn, [True] * len(heads))
 
 
 def test_arrow_keys_walk_through_the_matrix_and_enter_opens_the_arithmetic(
@@ -78,7 +69,7 @@ def test_arrow_keys_walk_through_the_matrix_and_enter_opens_the_arithmetic(
     expect(page.locator(".focus .told")).to_have_text(f"animal looks at 动: {mean[1, 2]:.3f}")
     page.keyboard.press("Enter")
     expect(page.locator("nav [aria-current]")).to_have_text("Arithmetic")
-    assert "row=1&column=2" in page.url
+    expect_address(page, "row=1&column=2")
 
 
 def test_a_word_that_is_pointed_at_keeps_only_its_own_lines(alone, visit, recorded) -> None:
@@ -105,16 +96,16 @@ def test_tokens_are_merged_into_words_or_not_and_rows_are_read_in_two_ways(alone
     again = visit(page.url)  # everything is in the address
     shown = again.locator(f"{FOCUS} text[data-row]:not([data-column])")
     expect(shown.nth(0)).to_have_text("Le")
-    assert shown.all_text_contents() == rows.all_text_contents()
+    expect(shown).to_have_text(rows.all_text_contents())
 
 
 def test_other_translations_and_other_tokens_have_their_numbers(alone, visit, recorded) -> None:
     told = recorded("zh-en")
     page = visit(alone)
     scores = [f"{one['log_probability']:.2f}".replace("-", "−") for one in told["hypotheses"]]
-    assert page.locator(".beam .number").all_inner_texts() == scores
+    expect(page.locator(".beam .number")).to_have_text(scores)
     ranked = [f"{one['score']:.2f}".replace("-", "−") for one in told["hypotheses"]]
-    assert page.locator(".beam .score").all_inner_texts() == ranked
+    expect(page.locator(".beam .score")).to_have_text(ranked)
     expect(page.locator(".beam header p")).to_contain_text("Best score first")
     page.hover(".sentence:nth-child(2) .word:has-text('street')")
     expect(page.locator(".sureness header p")).to_contain_text("street")
@@ -204,7 +195,7 @@ def test_pictures_and_traces_are_saved(alone, visit, recorded) -> None:
 def test_chinese_is_spoken_and_drawn(alone, visit) -> None:
     page = visit(alone, locale="zh-CN")
     expect(page.locator("nav [aria-current]")).to_have_text("翻译与观察")
-    assert page.evaluate("document.documentElement.lang") == "zh-CN"
+    expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
     # Without a font every character would be the same box.
     script = """word => { const canvas = document.createElement('canvas');
       const context = canvas.getContext('2d');
@@ -213,19 +204,18 @@ def test_chinese_is_spoken_and_drawn(alone, visit) -> None:
     assert len({page.evaluate(script, word) for word in "动物看"}) == 3
     page.get_by_role("button", name="Switch to English").click()
     expect(page.locator("nav [aria-current]")).to_have_text("Translate and look")
-    assert "lang=en" in page.url
+    expect_address(page, "lang=en")
 
 
 def test_dark_and_large_are_kept_in_the_address(alone, visit) -> None:
     page = visit(alone, color_scheme="dark")
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.get_by_role("button", name=re.compile("^Colours")).click()
     page.get_by_role("button", name="Projector size").click()
+    expect_address(page, "large=1")
     again = visit(page.url, color_scheme="dark")
-    assert again.evaluate("({...document.documentElement.dataset})") == {
-        "theme": "light",
-        "size": "large",
-    }
+    expect(again.locator("html")).to_have_attribute("data-theme", "light")
+    expect(again.locator("html")).to_have_attribute("data-size", "large")
 
 
 def test_a_long_sentence_of_many_heads_is_drawn(alone, visit, recorded, tmp_path) -> None:
@@ -250,6 +240,7 @@ def test_a_long_sentence_of_many_heads_is_drawn(alone, visit, recorded, tmp_path
     page = visit(alone)
     page.set_input_files("input[type=file]", place)
     expect(page.locator(".sentences .numbers")).to_contain_text("long.json")
+    page.wait_for_selector(f"{FOCUS} path")
     assert page.locator(f"{FOCUS} *").count() < 1_000  # a path for each shade, not for each cell
     page.get_by_role("button", name="Lines").click()
     page.hover(".sentence:nth-child(1) .word:has-text('w7')")

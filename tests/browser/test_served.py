@@ -13,6 +13,7 @@ from regard.checkpoint import save
 from regard.models import build
 from regard.recipes import Recipe, TransformerSection
 from regard.text import Words
+from tests.browser.seeing import expect_address
 
 TEXT = "ein Hund sieht eine Katze im Haus ."
 
@@ -132,7 +133,7 @@ def test_heads_are_switched_off_together(served, visit) -> None:
     told = asked(served, "ablate", heads=["cross.2.0", "cross.2.2"])
     expect(page.locator(".change")).to_contain_text(f"{abs(told['change']):.3f}")
     expect(page.locator(".outputs")).to_contain_text(told["after"])
-    assert "off=cross.2.0%2Ccross.2.2" in page.url
+    expect_address(page, "off=cross.2.0%2Ccross.2.2")
     with page.expect_download() as download:
         page.locator(".outcome .save").get_by_role("button", name="HTML").click()
     title = "<title>Switched off: Attention to the source, layer 2, heads 0, 2 · Regard</title>"

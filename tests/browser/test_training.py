@@ -18,6 +18,7 @@ from regard.recipes import Recipe, TransformerSection
 from regard.serving import Catalogue, Settings, open_models
 from regard.serving.application import PAGE
 from regard.text import Words
+from tests.browser.seeing import eventually, expect_address
 from tests.unit.serving.conftest import Live, living
 
 TEXT = "ein Hund sieht eine Katze ."
@@ -67,9 +68,9 @@ def test_recorded_runs_lie_over_each_other_and_are_read_by_keys(alone, visit, re
     expect(rows.first.locator("td").nth(1)).to_have_text(str(round(first["loss"][0], 3)))
     page.locator(".chip").nth(1).click()
     expect(rows).to_have_count(1)
-    assert "run=" in page.url
+    expect_address(page, "run=")
     page.get_by_role("button", name="minutes").click()
-    assert "axis=time" in page.url
+    expect_address(page, "axis=time")
     with page.expect_download() as download:
         page.locator(".curves .save").get_by_role("button", name="SVG").click()
     saved = Path(download.value.path()).read_text("utf-8")
@@ -87,7 +88,7 @@ def test_a_slider_goes_from_the_first_weights_to_the_last(alone, visit, recorded
     slider.focus()
     page.keyboard.press("Home")
     expect(wrote).to_contain_text(told[0])
-    assert "moment=0" in page.url
+    expect_address(page, "moment=0")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect(wrote).to_contain_text(told[20])
@@ -156,7 +157,7 @@ def test_a_key_is_asked_for_and_a_wrong_one_is_refused(visit) -> None:
         box.fill("secret")
         box.press("Enter")
         expect(page.locator("dialog")).to_have_count(0)
-        assert page.evaluate("sessionStorage.getItem('regard-key')") == "secret"
+        eventually(page, lambda: page.evaluate("sessionStorage.getItem('regard-key')"), "secret")
         page.reload()
         page.wait_for_selector("main .card")
         page.wait_for_timeout(200)
