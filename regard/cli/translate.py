@@ -24,7 +24,9 @@ def translate(
             help="Width of the beam; 1 is greedy search.",
         ),
     ] = None,
-    n_best: Annotated[int, typer.Option(min=1, help="How many translations of each line.")] = 1,
+    n_best: Annotated[
+        int, typer.Option(min=1, max=searching.WIDEST, help="How many translations of each line.")
+    ] = 1,
     alpha: searching.Alpha = 1.0,
     penalty: searching.Penalty = "wu",
     min_length: searching.MinLength = 0,

@@ -78,6 +78,8 @@ export interface Address {
   length: number;
   width: number;
   seed: number;
+  /** how often somebody has asked, which no address says: what was refused can be asked for again */
+  times: number;
 }
 
 export const usual = (language: Language): Address => ({
@@ -122,6 +124,7 @@ export const usual = (language: Language): Address => ({
   length: 32,
   width: 64,
   seed: 1,
+  times: 0,
 });
 
 const among = <T extends string>(allowed: readonly T[], said: string | null): T | undefined =>

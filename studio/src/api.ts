@@ -73,6 +73,12 @@ export class Refused extends Error {
 
 const BASE = "api/v1";
 
+/** What a browser throws where nobody answers, or no longer, as a refusal. */
+export function orUnreachable(thrown: unknown): never {
+  if (!(thrown instanceof TypeError)) throw thrown;
+  throw new Refused("the service does not answer", "unreachable");
+}
+
 export async function asked(path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   const answer = await fetched(`${BASE}/${path}`, {
     method: body === undefined ? "GET" : "POST",
@@ -80,7 +86,7 @@ export async function asked(path: string, body?: unknown, signal?: AbortSignal):
       ? {}
       : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
     ...(signal === undefined ? {} : { signal }),
-  });
+  }).catch(orUnreachable);
   if (answer.ok) return answer;
   const said = (await answer.json().catch(() => null)) as { error?: unknown; code?: string } | null;
   const sentence = said?.error ?? `${answer.status} ${answer.statusText}`;
@@ -100,7 +106,7 @@ export async function servedModels(): Promise<Model[]> {
 }
 
 export async function canned(name: string): Promise<Canned> {
-  const answer = await fetch(`canned.${name}.json`);
+  const answer = await fetch(`canned.${name}.json`).catch(orUnreachable);
   if (!answer.ok) throw new Refused(`canned.${name}.json: ${answer.status}`);
   const found = (await answer.json()) as Canned;
   return { ...found, trace: checkedTrace(found.trace) };
@@ -108,7 +114,7 @@ export async function canned(name: string): Promise<Canned> {
 
 /** A recorded text of a language model. */
 export async function cannedStory(name: string): Promise<Trace> {
-  const answer = await fetch(`canned.${name}.trace`);
+  const answer = await fetch(`canned.${name}.trace`).catch(orUnreachable);
   if (!answer.ok) throw new Refused(`canned.${name}.trace: ${answer.status}`);
   return traceFromBytes(await answer.arrayBuffer());
 }
@@ -227,7 +233,7 @@ async function* lines(answer: Response): AsyncGenerator<string> {
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   while (reader !== undefined) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch(orUnreachable);
     const parts = (rest + (value ?? "")).split("\n");
     rest = done ? "" : (parts.pop() ?? "");
     yield* parts.filter((part) => part.trim() !== "");

@@ -77,9 +77,9 @@ interface Found {
   trouble: Error | null;
 }
 
-function useHalf(wish: Wish | null): Found {
+function useHalf(wish: Wish | null, times: number): Found {
   const [state, set] = useState<Found>({ half: null, isBusy: false, trouble: null });
-  const key = JSON.stringify(wish);
+  const key = JSON.stringify(wish && "sight" in wish ? [wish, times] : wish);
   useEffect(() => {
     if (wish === null) return;
     const breaking = new AbortController();
@@ -107,7 +107,7 @@ export function useComparing(
   const [unread, setUnread] = useState<Error | null>(null);
   const isWanted = address.view === "compare" && models !== null;
   const [left, right] = isWanted ? wishes(address, models) : [null, null];
-  const halves = [useHalf(left), useHalf(right)] as const;
+  const halves = [useHalf(left, address.times), useHalf(right, address.times)] as const;
   const open = useCallback(
     (file: File, place: Place): void => {
       readTrace(file, say)

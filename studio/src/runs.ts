@@ -1,6 +1,6 @@
 // Training runs: what the service tells of them, again and again while they go; or recorded ones.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Refused, asked } from "./api";
+import { Refused, asked, orUnreachable } from "./api";
 import { type Site, type Trace, checkedTrace } from "./trace";
 import { asError } from "./trouble";
 
@@ -107,7 +107,7 @@ async function curvesOf(name: string, before: Curves | undefined): Promise<Curve
 }
 
 async function cannedRuns(): Promise<Recorded> {
-  const answer = await fetch("canned.training.json");
+  const answer = await fetch("canned.training.json").catch(orUnreachable);
   if (!answer.ok) throw new Refused(`canned.training.json: ${answer.status}`);
   const found = (await answer.json()) as Recorded;
   return { ...found, trace: checkedTrace(found.trace) };
@@ -195,6 +195,7 @@ export function useMoments(
   run: Run | null,
   recorded: Recorded | null,
   text: string | null,
+  times: number,
 ): { seen: ReadonlyMap<number | null, Then>; trouble: Error | null; isLooking: boolean } {
   const [seen, set] = useState<ReadonlyMap<number | null, Then>>(new Map());
   const [trouble, setTrouble] = useState<Error | null>(null);
@@ -247,6 +248,6 @@ export function useMoments(
         if (!breaking.signal.aborted) setLooking(false);
       });
     return () => breaking.abort();
-  }, [name, updates, text, recorded]);
+  }, [name, updates, text, times, recorded]);
   return { seen, trouble, isLooking };
 }

@@ -121,7 +121,7 @@ export function useShown(
       breaking.abort();
       setPartial(null);
     };
-  }, [isHere, isServed, text, target, model]);
+  }, [isHere, isServed, text, target, model, address.times]);
 
   const open = useCallback(
     (file: File): void => {

@@ -326,6 +326,10 @@ export const WORDS = {
   "refused_too-large": ["{said}", "请求太大，请少给一些文字。（{said}）"],
   "refused_too-slow": ["{said}", "等待太久，没有得到结果：请少给一些文字，或稍后再试。（{said}）"],
   refused_busy: ["{said}", "服务正忙，请稍后再试。（{said}）"],
+  refused_unreachable: [
+    "The service does not answer: see whether regard serve is still running, and ask again.",
+    "服务没有回应：请确认 regard serve 仍在运行，然后再试。",
+  ],
   refused_stopping: ["{said}", "服务正在停止。（{said}）"],
   refused_empty: ["{said}", "文字是空的，没有可看的内容。（{said}）"],
   refused_key: ["{said}", "需要正确的 API 密钥。（{said}）"],

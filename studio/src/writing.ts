@@ -56,8 +56,8 @@ export function useWriting(address: Address, models: readonly Model[] | null): W
   const { prompt, temperature, topK, topP, seed, most, found } = address;
   const wanted = isServed
     ? model.does === "write"
-      ? [model.name, prompt, temperature, topK, topP, seed, most]
-      : [model.name, prompt, found]
+      ? [model.name, prompt, temperature, topK, topP, seed, most, address.times]
+      : [model.name, prompt, found, address.times]
     : [chosenStory(address)];
   const key = JSON.stringify(isWanted ? wanted : null);
   useEffect(() => {

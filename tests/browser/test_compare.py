@@ -307,6 +307,19 @@ def test_a_refusal_hides_what_was_compared_before(served_two, visit) -> None:
         expect(page.locator(BOTH)).to_have_count(0)
 
 
+def test_what_failed_can_be_asked_for_again(served_two, visit) -> None:
+    page = visit(f"{served_two}#/compare", is_refused=True)
+    page.route("**/api/v1/trace", lambda route: route.abort("connectionrefused"))
+    for place in (1, 2):
+        page.get_by_label(f"Source {place}").fill("ein Hund")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("alert")).to_contain_text("The service does not answer")
+    page.unroute("**/api/v1/trace")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator(".pair .sentences .numbers")).to_contain_text(["log P"] * 2)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_another_model_is_asked_where_one_was_unknown(served_two, visit) -> None:
     page = visit(f"{served_two}#/compare?text=ein+Hund&model2=nosuch")
     expect(page.get_by_role("alert")).to_contain_text("no model “nosuch”")

@@ -238,3 +238,16 @@ def test_a_refusal_is_shown_and_no_older_story(served, visit) -> None:
     page.get_by_role("button", name="Write").click()
     expect(page.get_by_role("alert")).to_contain_text("the prompt has 40 tokens")
     expect(page.locator(".story")).to_have_count(0)
+
+
+def test_a_story_that_was_cut_off_can_be_asked_for_again(served, visit) -> None:
+    page = visit(f"{served}#/generate?lang=zh", is_refused=True)
+    expect(page.locator(".story")).to_be_visible()
+    page.route("**/api/v1/generate", lambda route: route.abort("connectionrefused"))
+    write = page.get_by_role("button", name="续写")
+    write.click()
+    expect(page.get_by_role("alert")).to_contain_text("服务没有回应")
+    page.unroute("**/api/v1/generate")
+    write.click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.locator(".telling-card .numbers")).to_contain_text("story")

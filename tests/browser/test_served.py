@@ -201,6 +201,28 @@ def test_a_refusal_stands_alone_and_stays_behind(
     expect(alert).to_have_count(0)
 
 
+@pytest.mark.parametrize(
+    ("language", "translate", "said"),
+    [
+        ("en", "Translate", "The service does not answer: see whether regard serve is still"),
+        ("zh", "翻译", "服务没有回应：请确认 regard serve 仍在运行，然后再试。"),
+    ],
+)
+def test_a_service_that_is_gone_is_told_in_the_page_s_language(
+    served, visit, language: str, translate: str, said: str
+) -> None:
+    page = visit(f"{served}#/look?text=Hund&lang={language}", is_refused=True)
+    expect(page.locator(".sentences .numbers")).to_contain_text("de-en")
+    page.route("**/api/v1/**", lambda route: route.abort("connectionrefused"))
+    page.get_by_role("textbox").fill("Katze")
+    page.get_by_role("button", name=translate, exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text(said)
+    page.unroute("**/api/v1/**")
+    page.get_by_role("button", name=translate, exact=True).click()
+    expect(page.locator(".sentences .word").first).to_have_text("Katze")
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_an_unknown_model_is_refused_and_another_can_be_asked(served_two, visit) -> None:
     page = visit(f"{served_two}#/look?model=nosuch&text=ein+Hund", is_refused=True)
     expect(page.get_by_role("alert")).to_contain_text("no model 'nosuch'")

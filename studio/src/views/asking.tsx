@@ -31,7 +31,7 @@ export function Asking(props: Props): JSX.Element {
   const submit = (): void => {
     if (!draft.trim()) return;
     close();
-    go({ ...FREE, text: draft.trim(), model: known });
+    go({ ...FREE, text: draft.trim(), model: known, times: address.times + 1 });
   };
   return (
     <Card name="asking">

@@ -102,7 +102,8 @@ function Questions({ address, go, say, models, comparing }: Props): JSX.Element 
     if (one === "" || (other === "" && !isSame)) return;
     close();
     const [left = null, right = null] = names;
-    go({ ...FREE, text: one, otherText: isSame ? null : other, model: left, otherModel: right });
+    const wish = { text: one, otherText: isSame ? null : other, times: address.times + 1 };
+    go({ ...FREE, ...wish, model: left, otherModel: right });
   };
   const change = (place: Place, draft: string): void =>
     setDrafts((before) => before.map((one, i) => (i === place || isSame ? draft : one)));

@@ -69,7 +69,7 @@ function Question(props: Props & { model: Model }): JSX.Element {
   const [draft, setDraft] = useUntilAsked(asked, asked);
   const submit = (more: Partial<Address> = {}): void => {
     close();
-    go({ ...FREE, story: null, prompt: draft, ...more });
+    go({ ...FREE, story: null, prompt: draft, times: address.times + 1, ...more });
   };
   return (
     <form

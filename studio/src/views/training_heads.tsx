@@ -27,7 +27,7 @@ const SECOND = 900; // milliseconds a picture stays while they are played
 export function TrainingHeads(props: Props): JSX.Element {
   const { address, go, say, run, recorded } = props;
   const [draft, setDraft] = useState(address.sentence ?? props.draft);
-  const { seen, trouble, isLooking } = useMoments(run, recorded, address.sentence);
+  const { seen, trouble, isLooking } = useMoments(run, recorded, address.sentence, address.times);
   const moments = run?.moments ?? [];
   const there = moments.filter((one) => seen.has(one));
   return (
@@ -37,7 +37,7 @@ export function TrainingHeads(props: Props): JSX.Element {
           class="asked"
           onSubmit={(event) => {
             event.preventDefault();
-            if (draft.trim()) go({ sentence: draft.trim() });
+            if (draft.trim()) go({ sentence: draft.trim(), times: address.times + 1 });
           }}
         >
           <input
