@@ -6,9 +6,9 @@
 
 MODEL is a model folder, FILE holds sentences of its source language. Servers are started with the
 real command: one as it comes, one with `--batch 1`, which searches for one sentence after the
-other (*one at a time*), and where asked one with `--engine ctranslate2`. *Naive* is what people
-write in an afternoon: the same weights in `transformers`, a lock, one request after the other
-(`plain_server.py`). For 1, 16 and 64 clients each of them is asked for a while, in turns. A client
+other (*one at a time*), and where asked one with `--engine ctranslate2`, and that with `--batch 1`.
+*Naive* is what people write in an afternoon: the same weights in `transformers`, a lock, one
+request after the other (`plain_server.py`). For 1, 16 and 64 clients each of them is asked for a while, in turns. A client
 sends a request of one sentence, waits for its answer and sends the next; all clients share one
 process and as little work as HTTP allows, for they run on the same cores. Batched and one at a
 time must give the same translations for nearly all sentences (where the kernels search, for all:
@@ -38,7 +38,13 @@ from machine import facts, print_facts, print_table
 from regard.checkpoint.foreign import export_model
 
 ALONE, NAIVE = "one at a time", "naive"
-OPTIONS = {"regard": (), ALONE: ("--batch", "1"), "ctranslate2": ("--engine", "ctranslate2")}
+OTHER = "ctranslate2"
+OPTIONS = {
+    "regard": (),
+    ALONE: ("--batch", "1"),
+    OTHER: ("--engine", OTHER),
+    f"{OTHER}, {ALONE}": ("--engine", OTHER, "--batch", "1"),
+}
 
 
 @dataclass

@@ -31,6 +31,16 @@ struct Floats {  // room for n numbers, on a line of the cache
   ~Floats() { std::free(data); }
 };
 
+// Of a few rows GCC would read B again for every row, and loads, not products, would be what is waited for.
+inline vec in_register(vec x) {
+#if defined(__x86_64__)
+  asm("" : "+v"(x));
+#elif defined(__aarch64__)
+  asm("" : "+w"(x));
+#endif
+  return x;
+}
+
 inline void copy16(const float* from, float* to) { std::memcpy(to, from, 16 * sizeof(float)); }
 
 // C[R, WIDTH L] = first + A[R, K] B[K, WIDTH L]; a row stride of 0 lets every row add the same numbers. Of A's two strides
@@ -54,7 +64,7 @@ __attribute__((noinline)) void tile(i64 K, const float* A, i64 stride, const flo
   for (i64 k = 0; k < K; ++k, B += ldb) {
     vec b[L];
 #pragma GCC unroll 4
-    for (int l = 0; l < L; ++l) b[l] = load(B + WIDTH * l);
+    for (int l = 0; l < L; ++l) b[l] = R > 2 ? in_register(load(B + WIDTH * l)) : load(B + WIDTH * l);
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
       const float a = ACROSS ? base[r / 3][r % 3 * stride] : base[0][r];
