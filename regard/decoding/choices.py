@@ -8,7 +8,7 @@ from regard.errors import UsageError
 from regard.special import EOS
 
 PENALTIES = ("wu", "power")
-WIDEST = 1000  # a beam, and samples of a source: more find nothing better, and fill the memory
+WIDEST = 1000  # a beam: wider ones find nothing better, and fill the memory
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,6 @@ class Search:
         if self.width > WIDEST:
             raise UsageError(
                 f"a beam of {self.width:,} is too wide: choose a width of {WIDEST:,} or less"
-            )
-        if self.n_best > WIDEST:
-            raise UsageError(
-                f"{self.n_best:,} outputs of each source are too many: ask for {WIDEST:,} or fewer"
             )
         if self.n_best > self.width and self.sampling is None:
             raise UsageError(

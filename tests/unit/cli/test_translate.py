@@ -284,6 +284,11 @@ class TestOptions:
         assert widest_of_a_search == WIDEST
         assert translate("--beam", WIDEST).returncode == 0
 
+    def test_more_samples_than_anyone_reads(self, translate: Translate) -> None:
+        done = translate("--sample", "--n-best", WIDEST + 1)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "Invalid value for '--n-best': choose 1000 or less" in done.stderr
+
     def test_lengths_that_contradict_each_other(self, translate: Translate) -> None:
         done = translate("--min-length", 10, "--max-length", 5)
         assert (done.returncode, done.stdout) == (2, "")

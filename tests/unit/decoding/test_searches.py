@@ -218,10 +218,6 @@ def test_the_least_length_yields_to_the_limit(least: int) -> None:
             "a beam of 1,001 is too wide: choose a width of 1,000 or less",
         ),
         (
-            {"n_best": 1001, "sampling": Sampling()},
-            "1,001 outputs of each source are too many: ask for 1,000 or fewer",
-        ),
-        (
             {"width": 2, "n_best": 9},
             "a beam of 2 cannot give the 9 best outputs: make the beam 9 or wider",
         ),
