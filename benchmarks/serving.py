@@ -4,16 +4,16 @@
     $ python benchmarks/serving.py --model MODEL --source FILE --beam 1 --seconds 10
     $ python benchmarks/serving.py --model MODEL --source FILE --engines regard ctranslate2
 
-MODEL is a model folder, FILE holds sentences of its source language. Servers are started with the
-real command: one as it comes, one with `--batch 1`, which searches for one sentence after the
-other (*one at a time*), and where asked one with `--engine ctranslate2`, and that with `--batch 1`.
-*Naive* is what people write in an afternoon: the same weights in `transformers`, a lock, one
-request after the other (`plain_server.py`). For 1, 16 and 64 clients each of them is asked for a while, in turns. A client
-sends a request of one sentence, waits for its answer and sends the next; all clients share one
-process and as little work as HTTP allows, for they run on the same cores. Batched and one at a
-time must give the same translations for nearly all sentences (where the kernels search, for all:
-who else is in a batch changes no bit). Requests a second of the server's own processor time are
-what to look at where other programs run beside it.
+MODEL is a model folder, FILE holds sentences of its source language. Servers are started with
+the real command: one as it comes, one with `--batch 1`, which searches for one sentence after
+the other (*one at a time*), and where asked one with `--engine ctranslate2`, and that with
+`--batch 1`. *Naive* is what people write in an afternoon: the same weights in `transformers`, a
+lock, one request after the other (`plain_server.py`). For 1, 16 and 64 clients each of them is
+asked for a while, in turns. A client sends a request of one sentence, waits for its answer and
+sends the next; all clients share one process and as little work as HTTP allows, for they run on
+the same cores. Batched and one at a time must give the same translations for nearly all
+sentences (where the kernels search, for all: who else is in a batch changes no bit). Requests a
+second of the server's own processor time are what to look at where other programs run beside it.
 """
 
 import argparse
