@@ -22,7 +22,7 @@ from regard.serving.engine import Engine
 from regard.serving.guard import Guard
 from regard.serving.logs import LOGGER
 from regard.serving.metrics import Metrics
-from regard.serving.refusals import answer, code_of, one_sentence, said
+from regard.serving.refusals import answer, code_of, is_json, one_sentence, said
 from regard.serving.routes.language import language_routes
 from regard.serving.routes.libretranslate import libretranslate_routes
 from regard.serving.routes.look import look_routes
@@ -114,6 +114,9 @@ def _answer_refusals(app: FastAPI) -> None:
         errors: Any = error.errors()
         if errors and errors[0].get("type") == "json_invalid":
             return said("the body is not valid JSON", "body", 422, request.url.path)
+        if errors and errors[0].get("loc") == ("body",) and not is_json(request.headers):
+            sentence = "the body is not called JSON: send it with Content-Type: application/json"
+            return said(sentence, "body", 422, request.url.path)
         return said(one_sentence(errors), "invalid", 422, request.url.path)
 
     @app.exception_handler(HTTPException)

@@ -60,6 +60,12 @@ def said(
     return JSONResponse(body, status, headers)
 
 
+def is_json(headers: Mapping[str, str]) -> bool:
+    """Whether a request says that its body is JSON."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind.startswith("application/") and kind.endswith(("/json", "+json"))
+
+
 def code_of(status: int) -> str:
     """The code of a refusal that HTTP itself makes."""
     return _TITLES.get(status, "http")
@@ -95,5 +101,6 @@ def one_sentence(errors: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _field(error: Mapping[str, Any]) -> tuple[int | str, ...]:
-    """Where the value stands: in the body, and under which name."""
-    return tuple(error.get("loc", ())[:2])
+    """Under which name the value stands."""
+    place = tuple(error.get("loc", ()))
+    return place[1:2] if place[:1] == ("body",) else place[:1]

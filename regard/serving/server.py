@@ -60,6 +60,12 @@ def _bound(host: str, port: int) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
         bound.listen(512)
+    except socket.gaierror as error:
+        bound.close()
+        raise ServiceError(
+            f"there is no host {host!r} to listen at ({error.strerror}): give --host an address "
+            "of this machine"
+        ) from error
     except (OSError, OverflowError) as error:
         bound.close()
         raise ServiceError(

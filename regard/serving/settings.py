@@ -1,9 +1,13 @@
 """How a service is run: where it listens, who may ask, and how much."""
 
 import ipaddress
+import re
 from dataclasses import dataclass, field
 
 from regard.errors import ServiceError
+
+_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
+_ORIGIN = re.compile(rf"[a-z][a-z0-9+.-]*://({_NAME.pattern}|\[[0-9a-f:.]+\])(:[0-9]{{1,5}})?")
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,18 @@ class Settings:
             )
         if any(not key.strip() or not key.isascii() for key in self.keys):
             raise ServiceError("an API key is ASCII and not empty: choose another")
+        for origin in self.origins:
+            if not _ORIGIN.fullmatch(origin):
+                raise ServiceError(
+                    f"--cors {origin} is no origin: give one as https://example.org or "
+                    "http://localhost:3000, without a path"
+                )
+        for name in self.names:
+            if not _NAME.fullmatch(name):
+                raise ServiceError(
+                    f"--allow-host {name} is no name of a host: give one as translate.example.org, "
+                    "without a port"
+                )
         if self.rows < 1 or not 0 <= self.gather <= 1:
             raise ServiceError(
                 f"batches of {self.rows} after {self.gather:g} s are not possible: give 1 or more "

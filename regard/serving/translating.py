@@ -101,7 +101,16 @@ def check_texts(served: Served, texts: Sequence[str], bounds: Bounds) -> None:
     check_size(texts, bounds)
     limit = min(bounds.tokens, served.translator.limit)
     for place, text in enumerate(texts):
-        check_tokens(f"sentence {place}", served.translator.source_tokenizer, text, limit)
+        what = "the text" if len(texts) == 1 else f"sentence {place}"
+        check_tokens(what, served.translator.source_tokenizer, text, limit)
+
+
+def check_beam(width: int, bounds: Bounds) -> None:
+    """The same for the width of a beam."""
+    if width > bounds.beam:
+        raise RequestError(
+            f"a beam of {width} is too wide here: ask for up to {bounds.beam}", code="beam"
+        )
 
 
 def check_tokens(what: str, tokenizer: Tokenizer, text: str, limit: int) -> None:

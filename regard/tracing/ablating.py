@@ -14,7 +14,7 @@ from regard.language import Finder, Writer
 from regard.text import Tokenizer
 from regard.tracing.continuing import Continuation, go_on
 from regard.tracing.filling import at_gaps, filled, given_words, read, with_gaps
-from regard.tracing.tracing import Opened, open_any
+from regard.tracing.tracing import Opened, check_new, open_any
 from regard.tracing.watching import steps
 from regard.translation import ablating
 from regard.translation.ablating import Ablation
@@ -40,6 +40,7 @@ def ablate(
     translations, the words that follow a prompt, or the words found for [MASK]s.
     """
     opened = open_any(model)
+    check_new(opened, target, n_new)
     match opened:
         case Writer():
             return _writing(opened, source, heads, change, kind, target, n_new or 1)

@@ -42,11 +42,7 @@ def trace(
     opened = open_any(model)
     if search is not None and not isinstance(opened, Translator):
         raise UsageError("a search is for translations, and this model does not translate")
-    if n_new is not None and (target is not None or not isinstance(opened, Writer)):
-        raise UsageError(
-            "new tokens are counted where a language model writes on by itself: leave the number "
-            "out"
-        )
+    check_new(opened, target, n_new)
     with still(loaded_of(opened).model):
         match opened:
             case Writer():
@@ -55,6 +51,15 @@ def trace(
             case Finder():
                 return trace_filling(opened, source, target)
         return trace_translation(opened, source, target, search)
+
+
+def check_new(opened: Opened, target: str | None, n_new: int | None) -> None:
+    """Refuse a number of tokens to write where none are written."""
+    if n_new is not None and (target is not None or not isinstance(opened, Writer)):
+        raise UsageError(
+            "new tokens are counted where a language model writes on by itself: leave the number "
+            "out"
+        )
 
 
 def open_any(model: str | Path | LoadedModel | Opened) -> Opened:

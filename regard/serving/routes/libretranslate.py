@@ -7,6 +7,7 @@ from urllib.parse import parse_qs
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 
@@ -176,7 +177,7 @@ async def _translated(
     service: Service, request: Request, served: Served, texts: list[str], n_best: int
 ) -> list[list[str]]:
     """Of each text its translations, best first; a model reads a line at a time."""
-    lines = [text.splitlines() for text in texts]
+    lines = [f"{text}\n".splitlines() for text in texts]  # a line break at the end ends a line
     flat = [line for text in lines for line in text if line.strip()]
     bounds = service.settings.bounds
     check_texts(served, flat, bounds)
@@ -224,7 +225,7 @@ async def _read(request: Request, schema: type[Any]) -> Any:
 async def _form(request: Request) -> Mapping[str, list[str]]:
     try:
         form = await request.form(max_files=0, max_fields=_FIELDS, max_part_size=1 << 20)
-    except (MultiPartException, KeyError, AssertionError) as error:
+    except (HTTPException, MultiPartException, KeyError, AssertionError) as error:
         raise ValueError from error
     values: dict[str, list[str]] = {}
     for key, value in form.multi_items():

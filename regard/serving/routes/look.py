@@ -24,7 +24,7 @@ from regard.serving.routes.schemas import (
     TraceQuestion,
 )
 from regard.serving.service import Service
-from regard.serving.translating import check_size, check_tokens
+from regard.serving.translating import check_beam, check_size, check_tokens
 from regard.tracing import ablate, loaded_of
 from regard.translation import Translator
 from regard.translation.ablating import Ablation
@@ -149,10 +149,7 @@ def look_routes(service: Service) -> APIRouter:
 def _sight(service: Service, question: SightQuestion) -> Sight:
     name, opened = service.catalogue.looked_into(question.model)
     bounds = service.settings.bounds
-    if question.beam > bounds.beam:
-        raise RequestError(
-            f"a beam of {question.beam} is too wide here: ask for up to {bounds.beam}", code="beam"
-        )
+    check_beam(question.beam, bounds)
     is_writer = isinstance(opened, Writer)  # which may begin with nothing, and go on with a line
     if not (question.source.strip() or is_writer):
         raise RequestError(

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 Text = Annotated[str, StringConstraints(max_length=100_000)]
 Name = Annotated[str, StringConstraints(max_length=200)]
 Place = Annotated[int, Field(ge=0, le=1_000_000)]
+Many = Annotated[int, Field(ge=1, le=1_000_000)]  # how many are allowed, the service's bounds say
 
 
 class Question(BaseModel):
@@ -41,9 +42,9 @@ class SearchQuestion(Question):
     """How translations are searched for."""
 
     model: Name | None = Field(None, description="A name of /api/v1/info; else the first.")
-    beam: int = Field(5, ge=1, le=100, description="Width of the beam; 1 is greedy search.")
+    beam: Many = Field(5, description="Width of the beam; 1 is greedy search.")
     alpha: float = Field(1.0, ge=0, le=10, allow_inf_nan=False, description="Length penalty.")
-    n_best: int = Field(1, ge=1, le=100, description="How many translations of each sentence.")
+    n_best: Many = Field(1, description="How many translations of each sentence.")
 
 
 class TranslateQuestion(SearchQuestion):
@@ -96,7 +97,7 @@ class SightQuestion(Question):
     model: Name | None = None
     source: Text
     target: Text | None = None
-    beam: int = Field(5, ge=1, le=100, description="Width of the beam of a translation.")
+    beam: Many = Field(5, description="Width of the beam of a translation.")
     new: int | None = Field(
         None, ge=1, le=1_000, description="Tokens that a language model writes on; else one."
     )

@@ -29,7 +29,7 @@ from regard.serving.routes.schemas import (
 )
 from regard.serving.service import Service
 from regard.serving.storyteller import Storyteller
-from regard.serving.translating import Asked, Found, Partial, Translating, check_texts
+from regard.serving.translating import Asked, Found, Partial, Translating, check_beam, check_texts
 
 
 def translate_routes(service: Service) -> APIRouter:
@@ -81,9 +81,12 @@ def _asked(
     served = service.catalogue.translator(question.model)
     texts = [question.text] if isinstance(question.text, str) else question.text
     bounds = service.settings.bounds
-    if question.beam > bounds.beam:
+    check_beam(question.beam, bounds)
+    if question.n_best > bounds.beam:
         raise RequestError(
-            f"a beam of {question.beam} is too wide here: ask for up to {bounds.beam}", code="beam"
+            f"{question.n_best} translations of a sentence are too many here: ask for up to "
+            f"{bounds.beam}",
+            code="beam",
         )
     search = Search(width=question.beam, n_best=question.n_best, alpha=question.alpha)
     check_texts(served, texts, bounds)

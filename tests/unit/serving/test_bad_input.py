@@ -1,5 +1,6 @@
 """Whatever is sent, the answer is 4xx and one sentence, never 5xx."""
 
+import json
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -105,6 +106,39 @@ def test_a_body_that_is_no_object(client: httpx.Client, body: bytes) -> None:
         assert answer.status_code == 422
         assert "send a JSON object" in answer.text, (path, answer.text)
         assert "Question" not in answer.text
+
+
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded"])
+def test_a_body_that_is_not_called_json(client: httpx.Client, kind: str | None) -> None:
+    headers = {} if kind is None else {"Content-Type": kind}
+    answer = client.post("/api/v1/translate", content=b'{"text": "a"}', headers=headers)
+    assert answer.status_code == 422
+    assert answer.json()["error"].endswith("send it with Content-Type: application/json")
+
+
+def test_of_a_wrong_value_one_thing_is_said(client: httpx.Client) -> None:
+    answer = client.post("/translate", json={"q": 5, "source": "en", "target": "de"})
+    assert answer.json()["error"] == "q: input should be a valid string"
+
+
+def test_a_form_that_cannot_be_read(client: httpx.Client) -> None:
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    answer = client.post("/translate", content=b"--y\r\n\r\nq", headers=headers)
+    assert (answer.status_code, answer.json()) == (
+        400,
+        {"error": "the body is neither JSON nor a form that can be read", "code": "body"},
+    )
+
+
+@pytest.mark.parametrize("sent", [b"FOO /\r\n\r\n", b"GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n"])
+def test_what_is_no_http(client: httpx.Client, sent: bytes) -> None:
+    with socket.create_connection((client.base_url.host, client.base_url.port or 80)) as line:
+        line.settimeout(20)
+        line.sendall(sent)
+        head, _, body = line.makefile("rb").read().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"content-type: application/json" in head
+    assert json.loads(body)["error"].startswith("this is no HTTP request that can be read")
 
 
 @pytest.mark.parametrize("begins", [b"GET /", b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: "])

@@ -14,6 +14,13 @@ from regard.serving.settings import Settings
         (["--languages", "zh-en"], "--languages 'zh-en' names no model: give NAME=zh-en"),
         (["--languages", "a=b"], "'b' is no pair of languages"),
         (["--host", "192.0.2.1", "--open"], "192.0.2.1:8000 cannot be listened at"),
+        (
+            ["--host", "nosuch.invalid", "--open"],
+            "there is no host 'nosuch.invalid' to listen at (",
+        ),
+        (["--cors", "page"], "--cors page is no origin: give one as https://example.org or"),
+        (["--cors", "http://page.example/"], "--cors http://page.example/ is no origin"),
+        (["--allow-host", "a b"], "--allow-host a b is no name of a host: give one as"),
         (["--api-key", " "], "an API key is ASCII and not empty"),
     ],
 )

@@ -52,9 +52,9 @@ def test_lists_in_json_and_in_forms(client: httpx.Client) -> None:
 
 
 def test_lines_stay_lines(client: httpx.Client) -> None:
-    text = "first line\n\nthird\n"
-    asked = {"q": text, "source": "en", "target": "de"}
-    assert client.post("/translate", json=asked).json()["translatedText"] == "first line\n\nthird"
+    for text in ("first line\n\nthird\n", "\n\n", "one", ""):
+        asked = {"q": text, "source": "en", "target": "de"}
+        assert client.post("/translate", json=asked).json()["translatedText"] == text
     empty = client.post("/translate", json={**asked, "q": ""}).json()
     assert empty == {"translatedText": ""}
 

@@ -154,10 +154,17 @@ def test_pictures(client: httpx.Client, kind: str, begins: bytes) -> None:
     [
         ("/translate", {"text": "a", "model": "x"}, 404, "there is no model 'x' that translates"),
         ("/translate", {"text": "a", "beam": 17}, 400, "a beam of 17 is too wide here"),
+        (
+            "/translate",
+            {"text": "a", "n_best": 99},
+            400,
+            "99 translations of a sentence are too many",
+        ),
         ("/translate", {"text": "a", "beam": 2, "n_best": 3}, 400, "a beam of 2 cannot give the 3"),
         ("/translate", {"text": ["a"] * 129}, 413, "129 sentences are too many for one request"),
         ("/translate", {"text": "a" * 20_001}, 413, "20,001 characters are too many"),
-        ("/translate", {"text": "ein " * 513}, 413, "sentence 0 has 513 tokens, and 512 are"),
+        ("/translate", {"text": "ein " * 513}, 413, "the text has 513 tokens, and 512 are"),
+        ("/translate", {"text": ["a", "ein " * 513]}, 413, "sentence 1 has 513 tokens, and 512"),
         ("/translate", {"text": "a", "bream": 2}, 422, "bream: extra inputs are not permitted"),
         ("/translate", {"text": "a", "beam": "2"}, 422, "beam: input should be a valid integer"),
         ("/trace", {"source": "ein " * 129}, 413, "the source has 129 tokens, and 128 are"),
@@ -167,6 +174,12 @@ def test_pictures(client: httpx.Client, kind: str, begins: bytes) -> None:
         ("/arithmetic", {"source": "ein", "layer": 7}, 400, "this trace has no site cross.7"),
         ("/arithmetic", {"source": "ein", "row": 99}, 400, "cross.0 has no row 99"),
         ("/ablate", {"source": "ein", "heads": ["nothing"]}, 400, "nothing"),
+        (
+            "/ablate",
+            {"source": "ein", "heads": ["cross.1"], "new": 2},
+            400,
+            "new tokens are counted",
+        ),
         ("/export", {"source": "ein", "view": {"word": "?"}}, 400, "the word '?' is not among"),
     ],
 )
