@@ -286,8 +286,20 @@ export async function ablationOf(
   return (await answer.json()) as Ablation;
 }
 
-/** Every picture of the sentence as one page of its own. */
-export async function pageOf(sight: Sight): Promise<Blob> {
-  const answer = await asked("export", { ...sightBody(sight), format: "html" });
+/** What of a sentence a page shows first. */
+export interface Seen {
+  form: "matrix" | "lines";
+  site: Kind;
+  layer: number;
+  heads: readonly number[];
+  merges: boolean;
+  hides_special: boolean;
+  reading: "predicting" | "reading";
+  theme: "light" | "dark";
+}
+
+/** Every picture of the sentence as one page of its own, which opens at what is seen. */
+export async function pageOf(sight: Sight, view: Seen): Promise<Blob> {
+  const answer = await asked("export", { ...sightBody(sight), format: "html", view });
   return answer.blob();
 }

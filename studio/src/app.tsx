@@ -5,6 +5,7 @@ import { type Address, type Language, format, parse } from "./address";
 import { type Model, servedModels } from "./api";
 import type { Theme } from "./colours";
 import { useComparing } from "./comparing";
+import { Card } from "./controls";
 import { Dropping } from "./dropping";
 import { Header } from "./header";
 import { KeyAsking } from "./key_asking";
@@ -82,7 +83,7 @@ export function App(): JSX.Element {
     () => models?.filter((model) => model.does === "translate") ?? null,
     [models],
   );
-  const { shown, partial, trouble, open, close } = useShown(address, translators, go, say);
+  const { shown, partial, written, trouble, open, close } = useShown(address, translators, go, say);
   const comparing = useComparing(address, models, shown, say);
   const writing = useWriting(address, models);
   const dropped = (files: readonly File[], isRight: boolean): void => {
@@ -135,6 +136,10 @@ export function App(): JSX.Element {
             )}
             {stage !== null ? (
               <LookView {...stage} />
+            ) : written !== null ? (
+              <Card name="written" title={say("output")}>
+                <p>{written}</p>
+              </Card>
             ) : (
               trouble === null && <p class="soft loading">{partial || say("loading")}</p>
             )}

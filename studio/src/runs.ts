@@ -113,6 +113,12 @@ async function cannedRuns(): Promise<Recorded> {
   return { ...found, trace: checkedTrace(found.trace) };
 }
 
+/** No runs, if the service knows of none; one that has gone away is not passed over. */
+function orNone(error: unknown): Run[] {
+  if (error instanceof Refused && error.code === "unreachable") throw error;
+  return [];
+}
+
 /** The runs, and the curves of those that are chosen, as long as the view is open. */
 export function useRunning(chosen: readonly string[]): Running {
   const [running, set] = useState<Running>({
@@ -132,8 +138,7 @@ export function useRunning(chosen: readonly string[]): Running {
     let known: Running = running;
     const look = async (): Promise<void> => {
       const isFirst = known.runs === null;
-      const runs =
-        isFirst || turn % RARELY === 0 ? await served().catch(() => [] as Run[]) : known.runs;
+      const runs = isFirst || turn % RARELY === 0 ? await served().catch(orNone) : known.runs;
       const recorded = (runs ?? []).length === 0 ? (known.recorded ?? (await cannedRuns())) : null;
       const curves = new Map(known.curves);
       const there = new Set(runs?.map((run) => run.name));

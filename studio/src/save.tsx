@@ -1,13 +1,15 @@
 // Saving what is seen: the scene as SVG, PNG or a page, the trace as JSON. Nothing leaves the browser.
 import type { JSX } from "preact";
 import { render } from "preact";
+import { useState } from "preact/hooks";
 import type { Theme } from "./colours";
 import { COLOURS } from "./colours";
-import { type Ablation, type Sight, pageOf } from "./api";
+import type { Ablation } from "./api";
 import { paint } from "./paint";
 import { Picture } from "./picture";
 import { type Scene, framed } from "./scene";
 import type { Trace } from "./trace";
+import { asError, sayError } from "./trouble";
 import type { Say } from "./words";
 
 const SHARPNESS = 2;
@@ -78,10 +80,20 @@ interface Props {
   say: Say;
   trace?: Trace & { ablation?: Ablation };
   /** only where a model is served: it makes a page with every picture of the sentence */
-  sight?: Sight | null;
+  page?: (() => Promise<Blob>) | null;
 }
 
-export function Save({ scene, theme, name, say, trace, sight = null }: Props): JSX.Element {
+export function Save({ scene, theme, name, say, trace, page = null }: Props): JSX.Element {
+  const [trouble, setTrouble] = useState<Error | null>(null);
+  const savePage = (): void => {
+    setTrouble(null);
+    if (page === null) text(htmlText(scene, theme), "text/html", "html");
+    else {
+      page()
+        .then((made) => download(made, `${name}.html`))
+        .catch((error: unknown) => setTrouble(asError(error)));
+    }
+  };
   const text = (content: string, type: string, ending: string): void =>
     download(new Blob([content], { type }), `${name}.${ending}`);
   return (
@@ -106,16 +118,14 @@ export function Save({ scene, theme, name, say, trace, sight = null }: Props): J
           JSON
         </button>
       )}
-      <button
-        type="button"
-        class="quiet"
-        onClick={() => {
-          if (sight) void pageOf(sight).then((page) => download(page, `${name}.html`));
-          else text(htmlText(scene, theme), "text/html", "html");
-        }}
-      >
+      <button type="button" class="quiet" onClick={savePage}>
         HTML
       </button>
+      {trouble && (
+        <p class="trouble" role="alert">
+          {sayError(say, trouble)}
+        </p>
+      )}
     </div>
   );
 }

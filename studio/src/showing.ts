@@ -12,6 +12,8 @@ import type { Say } from "./words";
 interface Showing {
   shown: Shown | null;
   partial: string | null;
+  /** a translation that cannot be looked into, because it is too long for that */
+  written: string | null;
   trouble: string | null;
   open: (file: File) => void;
   close: () => void;
@@ -51,6 +53,7 @@ export function useShown(
   const [opened, setOpened] = useState<Shown | null>(null);
   const [partial, setPartial] = useState<string | null>(null);
   const [refusal, setRefusal] = useState<{ asked: string; error: Error } | null>(null);
+  const [written, setWritten] = useState<string | null>(null);
   const [unread, setUnread] = useState<Error | null>(null);
   const { text, target, view } = address;
   const known = modelOf(models ?? [], address.model) ?? models?.[0];
@@ -106,10 +109,14 @@ export function useShown(
     const { signal } = breaking;
     const find = async (): Promise<void> => {
       setOpened(null);
+      setWritten(null);
       setPartial("");
       const hypotheses = await translated(text, model, setPartial, signal);
       const sight = { model, source: text, target };
-      const trace = await traceOf(sight, signal);
+      const trace = await traceOf(sight, signal).catch((error: unknown) => {
+        if (!isBreak(error)) setWritten(hypotheses[0]?.text ?? null);
+        throw error;
+      });
       done.current = asked;
       setShown({ trace, hypotheses, canned: null, sight, file: null });
       setPartial(null);
@@ -141,5 +148,12 @@ export function useShown(
   const isRefused = isHere && opened === null && refusal?.asked === asked;
   const error = unread ?? (isRefused ? refusal.error : null);
   const trouble = error === null ? unknown : sayError(say, error);
-  return { shown: opened ?? shown, partial, trouble, open, close };
+  return {
+    shown: opened ?? shown,
+    partial,
+    written: isRefused ? written : null,
+    trouble,
+    open,
+    close,
+  };
 }

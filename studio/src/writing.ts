@@ -31,9 +31,13 @@ export interface Writing {
   stop: () => void;
 }
 
+/** Those that write or fill gaps. */
+export const writersOf = (models: readonly Model[]): Model[] =>
+  models.filter((model) => model.does !== "translate");
+
 /** The model that is asked: the one at the address, or the first that writes or fills gaps. */
 export function chosenWriter(address: Address, models: readonly Model[]): Model | null {
-  const able = models.filter((model) => model.does !== "translate");
+  const able = writersOf(models);
   return able.find((model) => model.name === address.writer) ?? able[0] ?? null;
 }
 
@@ -52,7 +56,9 @@ export function useWriting(address: Address, models: readonly Model[] | null): W
   const stopping = useRef<AbortController | null>(null);
   const model = chosenWriter(address, models ?? []);
   const isServed = model !== null && address.prompt !== null;
-  const isWanted = address.view === "generate" && models !== null;
+  // Another model's text would be taken for that of the one at the address.
+  const isUnknown = isServed && address.writer !== null && address.writer !== model.name;
+  const isWanted = address.view === "generate" && models !== null && !isUnknown;
   const { prompt, temperature, topK, topP, seed, most, found } = address;
   const wanted = isServed
     ? model.does === "write"

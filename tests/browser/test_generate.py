@@ -251,3 +251,22 @@ def test_a_story_that_was_cut_off_can_be_asked_for_again(served, visit) -> None:
     write.click()
     expect(page.get_by_role("alert")).to_have_count(0)
     expect(page.locator(".telling-card .numbers")).to_contain_text("story")
+
+
+@pytest.mark.parametrize(
+    ("language", "write", "said"),
+    [
+        ("en", "Write", "There is no model “nosuch” here: choose one of story, gaps."),
+        ("zh", "续写", "没有名为“nosuch”的模型，请从中选择：story，gaps。"),
+    ],
+)
+def test_a_writer_that_is_not_there_is_not_replaced(
+    served, visit, language: str, write: str, said: str
+) -> None:
+    page = visit(f"{served}#/generate?writer=nosuch&prompt=the+cat&lang={language}")
+    expect(page.get_by_role("alert")).to_have_text(said)
+    expect(page.locator(".story")).to_have_count(0)
+    with page.expect_request("**/api/v1/generate") as asked:
+        page.get_by_role("button", name=write).click()
+    assert asked.value.post_data_json["model"] == "story"
+    expect(page.get_by_role("alert")).to_have_count(0)

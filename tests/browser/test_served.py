@@ -1,5 +1,7 @@
 """The page with a real service behind it: what it draws is what the API says."""
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,6 +84,48 @@ def test_what_is_typed_is_translated_and_looked_at(served, visit) -> None:
     forced = sum(step["log_probability"] for step in asked(served, "trace", target=text)["steps"])
     expect(page.locator(".sentences .numbers")).to_contain_text(f"{forced:.2f}".replace("-", "−"))
     expect(page.locator(".beam li.chosen")).to_contain_text(text)
+
+
+def test_a_saved_page_opens_at_what_is_seen(served, visit) -> None:
+    chosen = "site=encoder&layer=1&head=2&form=matrix&words=0&special=0&theme=dark"
+    page = visit(f"{served}#/look?text={TEXT.replace(' ', '+')}&{chosen}", is_refused=True)
+    save = page.locator(".focus .save").get_by_role("button", name="HTML")
+    with page.expect_download() as download:
+        save.click()
+    assert download.value.suggested_filename == "encoder-1-2.html"
+    text = Path(download.value.path()).read_text("utf-8")
+    held = re.search(r'<script type="application/json" id="data">(.*?)</script>', text)
+    assert held
+    told = json.loads(held[1])
+    assert told["theme"] == "dark"
+    start = {"form": "matrix", "site": "encoder", "layer": 1, "heads": [2], "merges": "tokens"}
+    assert told["start"] == {**told["start"], **start}
+    page.route("**/api/v1/export", lambda route: route.abort("connectionrefused"))
+    save.click()
+    expect(page.locator(".focus .save").get_by_role("alert")).to_contain_text("does not answer")
+
+
+def test_what_is_too_long_to_be_looked_into_is_translated(served, visit) -> None:
+    text = " ".join(["Hund"] * 129)
+    page = visit(f"{served}#/look?text={text.replace(' ', '+')}", is_refused=True)
+    expect(page.get_by_role("alert")).to_contain_text("the source has 129 tokens, and 128 are")
+    body = {"text": text, "n_best": 5}
+    told = httpx.post(f"{served}api/v1/translate", json=body, timeout=60).json()
+    best = told["translations"][0]["hypotheses"][0]["text"]
+    expect(page.locator(".written p")).to_have_text(best)
+    page.get_by_role("textbox", name="Source").fill("ein Hund")
+    page.get_by_role("button", name="Translate").click()
+    expect(page.locator(".sentences .word").first).to_have_text("ein")
+    expect(page.locator(".written")).to_have_count(0)
+
+
+def test_nothing_cannot_be_translated(served, visit) -> None:
+    page = visit(f"{served}#/look?text=Hund")
+    expect(page.locator(".sentences .word").first).to_have_text("Hund")
+    page.get_by_role("textbox", name="Source").fill("  ")
+    expect(page.get_by_role("button", name="Translate")).to_be_disabled()
+    page.get_by_role("textbox", name="Source").fill("Katze")
+    expect(page.get_by_role("button", name="Translate")).to_be_enabled()
 
 
 def test_what_is_typed_while_a_sentence_is_translated_stays(served, visit) -> None:

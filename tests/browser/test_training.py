@@ -112,6 +112,21 @@ def test_a_run_is_followed_while_it_trains(live, run, visit) -> None:
     expect(page.locator(".moments .heads canvas")).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "The service does not answer"), ("zh", "服务没有回应")]
+)
+def test_a_service_that_is_gone_is_told_while_a_run_is_followed(
+    live, visit, language: str, said: str
+) -> None:
+    page = visit(f"{live.url}/#/training?lang={language}", is_refused=True)
+    expect(page.locator(".reading tbody td").first).to_have_text("20")
+    page.route("**/api/v1/**", lambda route: route.abort("connectionrefused"))
+    expect(page.get_by_role("alert")).to_contain_text(said)
+    expect(page.locator(".chip")).to_have_count(1)  # what was there stays
+    page.unroute("**/api/v1/**")
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_the_newest_run_is_the_one_that_is_shown(run, visit) -> None:
     for name, age in (("a", 300), ("b", 200), ("c", 400)):
         folder = run.with_name(name)

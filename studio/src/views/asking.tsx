@@ -56,7 +56,7 @@ export function Asking(props: Props): JSX.Element {
               chosen={known ?? models[0]?.name}
               choose={(model) => go({ ...FREE, model })}
             />
-            <button type="submit" class="main" disabled={partial !== null}>
+            <button type="submit" class="main" disabled={partial !== null || !draft.trim()}>
               {partial === null ? say("translate") : say("translating")}
             </button>
           </div>

@@ -97,9 +97,10 @@ function Questions({ address, go, say, models, comparing }: Props): JSX.Element 
     return drafts[place] ?? (half?.file ? told : (asked[place] ?? offered));
   });
   const first = models[0]?.name ?? "";
+  const [one = "", other = ""] = texts.map((draft) => draft.trim());
+  const isBlank = one === "" || (other === "" && !isSame);
   const submit = (): void => {
-    const [one = "", other = ""] = texts.map((draft) => draft.trim());
-    if (one === "" || (other === "" && !isSame)) return;
+    if (isBlank) return;
     close();
     const [left = null, right = null] = names;
     const wish = { text: one, otherText: isSame ? null : other, times: address.times + 1 };
@@ -138,7 +139,7 @@ function Questions({ address, go, say, models, comparing }: Props): JSX.Element 
         </div>
       ))}
       <div class="tools">
-        <button type="submit" class="main" disabled={isBusy}>
+        <button type="submit" class="main" disabled={isBusy || isBlank}>
           {isBusy ? say("comparing") : say("compareNow")}
         </button>
         {models.length > 1 && (

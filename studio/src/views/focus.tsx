@@ -1,6 +1,7 @@
 // One site large: as a matrix or as lines; a word that is pointed at stands out.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import { type Seen, pageOf } from "../api";
 import { Card, Choice, FormChoice, Scrolling, Toggle } from "../controls";
 import { linesFigure } from "../figures/lines";
 import { matrixFigure, percent } from "../figures/matrix";
@@ -24,7 +25,7 @@ interface Props {
 
 export function Focus({ stage, site, head, reading, pointed, point }: Props): JSX.Element {
   const { address, go, say, theme, shown } = stage;
-  const { trace } = shown;
+  const { trace, sight } = shown;
   const { kind, layer } = site;
   const table = useMemo(
     () =>
@@ -95,6 +96,16 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
       index === null ? undefined : end === "row" ? table.rows[index] : table.columns[index];
     point(label === undefined ? null : wordOf(end, label, kind, reading));
   };
+  const seen: Seen = {
+    form: address.form,
+    site: kind,
+    layer,
+    heads: table.heads,
+    merges: address.merges,
+    hides_special: address.hidesSpecial,
+    reading,
+    theme,
+  };
   return (
     <Card
       name="focus"
@@ -142,10 +153,10 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
       <Save
         scene={drawn === null ? squares.scene : drawn.scene}
         theme={theme}
-        name={`${kind}-${layer}`}
+        name={`${kind}-${layer}${head === null ? "" : `-${head}`}`}
         say={say}
         trace={trace}
-        sight={shown.sight}
+        page={sight && (() => pageOf(sight, seen))}
       />
     </Card>
   );

@@ -9,6 +9,7 @@ import { Card, Choice, Scrolling, Toggle } from "../controls";
 import { signed } from "../figures/arithmetic";
 import { sharesFigure } from "../figures/bars";
 import { storyFigure } from "../figures/story";
+import { unknownOf } from "../fitting";
 import { HeadsGrid } from "../heads_grid";
 import { Picture } from "../picture";
 import { Save } from "../save";
@@ -20,7 +21,7 @@ import type { Reading } from "../table";
 import { MASK, type Trace, doesOf, logProbability, nGiven, nWritten } from "../trace";
 import { sayError } from "../trouble";
 import type { Say } from "../words";
-import type { Writing } from "../writing";
+import { type Writing, writersOf } from "../writing";
 import { GenerateAsking } from "./generate_asking";
 
 interface Props {
@@ -39,18 +40,21 @@ interface Props {
 const N_LOOKED = 8;
 
 export function GenerateView(props: Props): JSX.Element {
-  const { say, writing, opened } = props;
+  const { address, say, models, writing, opened } = props;
   const file = opened !== null && doesOf(opened.trace) !== "translate" ? opened : null;
-  const trace = file?.trace ?? writing.trace;
+  const unknown = unknownOf(writersOf(models), [address.writer], say);
+  const trouble = unknown ?? (writing.trouble && sayError(say, writing.trouble));
+  const isOther = unknown !== null && address.prompt !== null; // what is there answers another
+  const trace = file?.trace ?? (isOther ? null : writing.trace);
   return (
     <>
       <div class="intro">
         <p>{say("generateLead")}</p>
       </div>
       <GenerateAsking {...props} isFile={file !== null} />
-      {writing.trouble && (
+      {trouble && (
         <p class="trouble" role="alert">
-          {sayError(say, writing.trouble)}
+          {trouble}
         </p>
       )}
       {writing.pieces !== null ? (
@@ -58,7 +62,7 @@ export function GenerateView(props: Props): JSX.Element {
       ) : trace !== null ? (
         <Looking {...props} trace={trace} file={file?.file ?? null} />
       ) : (
-        writing.trouble === null && (
+        trouble === null && (
           <p class="soft loading">
             {say(writing.isRecorded || writing.isBusy ? "loading" : "endedAtOnce")}
           </p>

@@ -6,7 +6,7 @@ import { Card, Choice, Draft, Names, Slider } from "../controls";
 import { MASK } from "../trace";
 import { useUntilAsked } from "../until_asked";
 import type { Say } from "../words";
-import { type Writing, chosenStory, chosenWriter } from "../writing";
+import { type Writing, chosenStory, chosenWriter, writersOf } from "../writing";
 
 interface Props {
   address: Address;
@@ -62,14 +62,15 @@ export function GenerateAsking(props: Props): JSX.Element {
 
 function Question(props: Props & { model: Model }): JSX.Element {
   const { address, go, say, models, writing, model, close } = props;
-  const able = models.filter((one) => one.does !== "translate");
+  const able = writersOf(models);
   const isWriter = model.does === "write";
   const usual = say(isWriter ? "usualPrompt" : "usualGaps");
   const asked = address.prompt ?? usual;
   const [draft, setDraft] = useUntilAsked(asked, asked);
   const submit = (more: Partial<Address> = {}): void => {
     close();
-    go({ ...FREE, story: null, prompt: draft, times: address.times + 1, ...more });
+    const writer = address.writer === model.name ? model.name : null;
+    go({ ...FREE, story: null, prompt: draft, writer, times: address.times + 1, ...more });
   };
   return (
     <form
