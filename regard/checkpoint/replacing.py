@@ -119,7 +119,7 @@ def telling(path: Path) -> Iterator[None]:
     except (OSError, SafetensorError) as error:
         before = "what was saved before is untouched"
         if not os.path.exists(path):  # noqa: PTH110 - of a name that is too long, pathlib complains
-            before = "nothing was changed: make room, or choose another place"
+            before = "make room and give the command again, or choose another place"
         raise ModelFolderError(f"{path} cannot be written: {_reason(error)}; {before}") from error
 
 

@@ -34,6 +34,9 @@ def embed(
     from regard.inspection.whole_file import whole_file
     from regard.language import Finder
 
+    if similarity and (files or out is not None):
+        what = str(files[0]) if files else "--out"
+        raise UsageError(f"--similarity compares the two sentences it is given: leave {what} out")
     if out is not None and out.suffix != ".npy":
         raise UsageError(f"--out {out}: vectors are written as .npy; choose such a name")
     if out is not None and not out.parent.is_dir():
@@ -66,8 +69,13 @@ def embed(
         table = np.stack([one.float().cpu().numpy() for one in vectors]) if lines else None
         if table is None:
             raise UsageError("there are no sentences: give a file, or lines on standard input")
-        with whole_file(out) as place, place.open("wb") as file:
-            np.save(file, table)
+        try:
+            with whole_file(out) as place, place.open("wb") as file:
+                np.save(file, table)
+        except OSError as error:
+            raise UsageError(
+                f"vectors cannot be written to {out}: {error.strerror}; choose another place"
+            ) from error
         return
     searching.write_utf8()
     for line, vector in zip(lines, vectors, strict=True):

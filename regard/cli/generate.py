@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from regard.language import Looks, Writer
 
 _TEMPERATURE = 0.8
+_SMALL = (
+    10_000_000  # parameters; on a busy machine two threads of so short steps wait for each other
+)
 
 
 def generate(
@@ -86,6 +89,8 @@ def generate(
     if threads is not None:
         torch.set_num_threads(threads)
     writer = Writer.open(model, device=choose_device(device))
+    if threads is None and writer.model.n_parameters < _SMALL:
+        torch.set_num_threads(1)
     text = _arrived() if prompt is None else prompt
     if unknown := writer.unknown(text):
         shown = " ".join(unknown[:10])

@@ -115,6 +115,13 @@ def _run(arguments: list[str]) -> int:
         return _refuse(_one_sentence(error))
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
+    except (MemoryError, RuntimeError) as error:
+        if "--traceback" in arguments or not _is_out_of_memory(error):
+            raise
+        return _refuse(
+            "there is not enough memory for this: choose a smaller model, a smaller batch or "
+            "shorter texts"
+        )
     except SystemExit as left:
         # The reader has gone, as `head` does, and typer leaves with 1: there is no one to tell.
         if not isinstance(left.__context__, BrokenPipeError):
@@ -152,6 +159,12 @@ def _refuse(sentence: str) -> int:
 def _without_stop(sentence: str) -> str:
     """The sentence without its full stop, wherever it came from; "..." and a folder "." stay."""
     return re.sub(r"(?<=[^\s.])\.$", "", sentence)
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Whether a system, or torch on whatever device, had no more memory to give."""
+    said = str(error)
+    return isinstance(error, MemoryError) or "allocate memory" in said or "out of memory" in said
 
 
 def _named(error: OSError) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from regard.translation import Translator
 
 WIDEST = 1000  # as of a Search, which is not asked here: it brings torch, and --help is quick
+MOST_THREADS = 1024  # more than any machine has use for, and systems fail at some thousands
 Model = Annotated[Path, typer.Argument(help="A model folder, as `regard train` makes them.")]
 Beam = Annotated[
     int, typer.Option(min=1, max=WIDEST, help="Width of the beam; 1 is greedy search.")
@@ -29,7 +30,9 @@ NoRepeat = Annotated[
 MaxTokens = Annotated[int, typer.Option(min=1, help="Tokens of a source; what is beyond is cut.")]
 Batch = Annotated[int, typer.Option(min=1, help="Rows that are searched together.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]
-Threads = Annotated[int | None, typer.Option(min=1, help="Processor threads; all by default.")]
+Threads = Annotated[
+    int | None, typer.Option(min=1, max=MOST_THREADS, help="Processor threads; all by default.")
+]
 Engine = Annotated[
     str | None, typer.Option(metavar="ctranslate2", help="Search by CTranslate2, not by Regard.")
 ]

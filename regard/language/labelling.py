@@ -85,8 +85,8 @@ class Judge(_Opened[Classifier]):
             wants = "one text" if self.n_texts == 1 else "two texts with a tab between them"
             given = "1 was" if len(texts) == 1 else f"{len(texts)} were"
             raise UsageError(
-                f"{self.loaded.path} tells the label of {wants}, and {given} given: "
-                f"{texts[0][:60]!r}"
+                f"{self.loaded.path} tells the label of {wants}, and {given} given: give each line "
+                f"so, unlike {texts[0][:60]!r}"
             )
         if not all(one.strip() for one in texts):
             raise UsageError("an empty text has no label: give some words, or leave the line out")

@@ -184,6 +184,22 @@ def test_labels_are_told_as_there(capsys: Captured, tmp_path: Path) -> None:
     assert again.config.id2label == there.config.id2label
 
 
+def test_a_tokenizer_of_ours_is_told_where_it_came_from(
+    capsys: Captured, theirs: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "given"
+    folder.mkdir()
+    for one in ("config.json", "model.safetensors"):
+        (folder / one).write_bytes((theirs / "bert" / one).read_bytes())
+    (folder / "spiece.model").write_bytes(b"pieces")
+    code, out, err = called(capsys, "import", folder, "--out", tmp_path / "new")
+    assert (code, out) == (2, "")
+    assert err == (
+        f"regard: {folder} has its tokenizer in spiece.model, which is read of a MarianMT alone: "
+        "if Regard exported it, use the model folder that it was exported from\n"
+    )
+
+
 def changed(name: str, **values: object) -> Callable[[Path], None]:
     """Damage of a JSON file: other values for its keys."""
 
@@ -239,6 +255,14 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "width": (
         changed("config.json", intermediate_size=36, n_inner=36),
         "given does not fit the config.json: ",
+    ),
+    "vast": (
+        changed("config.json", hidden_size=48_000_000, n_embd=48_000_000),
+        " = 48000000, and no model of these weights is so large: they are of different models",
+    ),
+    "deep": (
+        changed("config.json", num_hidden_layers=2_000_000_000, n_layer=2_000_000_000),
+        " = 2000000000, and no model of these weights is so large",
     ),
     "places": (
         changed("config.json", max_position_embeddings=9, n_positions=9),

@@ -204,6 +204,17 @@ def test_what_does_not_fit_is_refused(asked: list[str], sentence: str, tmp_path:
             "holds a model of kind gpt, which finds no words and makes no vectors: give the folder "
             "of a bert",
         ),
+        (
+            "embed",
+            ["--similarity", "a", "b", "--out", "v.npy"],
+            "regard: --similarity compares the two sentences it is given: leave --out out\n",
+        ),
+        (
+            "embed",
+            ["a.txt", "--similarity", "a", "b"],
+            "regard: --similarity compares the two sentences it is given: leave a.txt out\n",
+        ),
+        ("generate", ["a", "--threads", "100000"], "'--threads': choose 1024 or less (see regard"),
         ("generate", ["a", "--head", "1"], "add --show-attention"),
         ("generate", ["a", "--stop", ""], "give some characters"),
         ("generate", ["a", "--show-attention", "--layer", "7"], "there is no layer 7: choose one"),

@@ -33,10 +33,15 @@ class GivenEncoder:
     def open(cls, folder: HuggingFaceFolder) -> "GivenEncoder":
         """Open a folder whose words and places are as many as its files say."""
         given = Given(folder, _name)
+        given.require_room(
+            layers=("num_hidden_layers",), widths=("hidden_size", "intermediate_size")
+        )
         words = given.take(names.WORDS[1])
         tokenizer = read_tokenizer(folder, len(words), has_mask=True)
         require_stated(folder, len(words), "vocab_size")
         require_stated(folder, len(given.take(names.PLACES[1])), "max_position_embeddings")
+        if names.TYPES[1] in given:
+            require_stated(folder, len(given.take(names.TYPES[1])), "type_vocab_size")
         given.leave(lambda name: name in _NEVER_LEARNED)  # places are only counted
         return cls(folder, given, words, tokenizer)
 

@@ -1,6 +1,6 @@
 """What a foreign folder gives, and what is made of it: nothing missing, nothing left unread."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pydantic import ValidationError
@@ -37,6 +37,21 @@ class Given:
             f"{self.folder.path} has no {names[0]} among its weights: they are of another model "
             f"than {CONFIG} describes, or were cut short; copy the whole folder again"
         )
+
+    def require_room(self, *, layers: Sequence[str], widths: Sequence[str]) -> None:
+        """Refuse a config.json of more or wider layers than these weights have room for.
+
+        What differs less is found when the model is built; one of this size could not be.
+        """
+        widest = max((n for one in self._tensors.values() for n in one.shape), default=0)
+        rooms = [*((key, len(self._tensors)) for key in layers), *((key, widest) for key in widths)]
+        for key, room in rooms:
+            stated = self.folder.config.get(key)
+            if isinstance(stated, int) and stated > room:
+                raise ModelFolderError(
+                    f"{self.folder.path / CONFIG} says {key} = {stated}, and no model of these "
+                    "weights is so large: they are of different models, take all from one"
+                )
 
     def _require_real(self, name: str) -> None:
         """Refuse numbers that stand for others, and what is no number."""

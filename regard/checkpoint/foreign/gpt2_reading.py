@@ -30,6 +30,7 @@ SILENT = -10_000.0  # logits of GPT-2 are far below zero: this is farther, also 
 def read(folder: HuggingFaceFolder) -> Imported:
     """Our GPT of the same numbers."""
     given = Given(folder, lambda name: name.removeprefix("transformer."))
+    given.require_room(layers=("n_layer",), widths=("n_embd", "n_inner"))
     words = given.take(names.WORDS[1])
     tokenizer = read_tokenizer(folder, len(words), has_mask=False)
     require_stated(folder, len(words), "vocab_size")

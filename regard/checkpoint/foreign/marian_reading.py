@@ -29,6 +29,10 @@ _LONGEST = 1024
 def read(folder: HuggingFaceFolder) -> Imported:
     """Our Transformer of the same numbers."""
     given = Given(folder)
+    given.require_room(
+        layers=("encoder_layers", "decoder_layers"),
+        widths=("d_model", "encoder_ffn_dim", "decoder_ffn_dim"),
+    )
     is_tied = folder.config.get("tie_word_embeddings", True)
     is_shared = folder.config.get("share_encoder_decoder_embeddings", True) and is_tied
     words = [given.take(*_names(name, is_shared)) for name in parts.WORDS]

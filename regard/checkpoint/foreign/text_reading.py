@@ -15,6 +15,7 @@ from regard.text import BytePairs, Elsewhere, Placed, WordPiece
 from regard.text.wordpiece import GOES_ON, LONGEST
 
 TOKENIZER, CONFIG, SPECIAL = "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"
+_OF_OURS = ("spiece.model", "regard-tokenizer.json")  # beside models that were trained here
 WORDS, PAIRS, MERGES = "vocab.txt", "vocab.json", "merges.txt"
 
 # What each special token is called there: the first key that says one, and what it is unless said.
@@ -53,6 +54,11 @@ def read_tokenizer(folder: HuggingFaceFolder, n_rows: int, *, has_mask: bool) ->
         said = folder.optional_table(CONFIG)
         starts = bool(said.get("add_prefix_space", False))
         return _pairs(folder, MERGES, tokens, merges, has_mask, begins_with_space=starts)
+    if ours := [name for name in _OF_OURS if (folder.path / name).is_file()]:
+        raise ModelFolderError(
+            f"{folder.path} has its tokenizer in {ours[0]}, which is read of a MarianMT alone: if "
+            "Regard exported it, use the model folder that it was exported from"
+        )
     raise ModelFolderError(
         f"{folder.path} has no {TOKENIZER}, no {WORDS} and no {PAIRS} with {MERGES}: copy the "
         "files of its tokenizer from where the model came from"

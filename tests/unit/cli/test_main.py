@@ -60,6 +60,23 @@ class TestRefusals:
         assert leave(capsys, "fail") == (2, "", "regard: No space left on device: x.png\n")
 
     @pytest.mark.parametrize(
+        "error",
+        [
+            MemoryError(),
+            RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9"),
+            RuntimeError("CUDA out of memory. Tried to allocate 9 GiB"),
+        ],
+    )
+    def test_of_a_full_memory_say_what_to_do(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception
+    ) -> None:
+        raising(monkeypatch, error)
+        code, out, err = leave(capsys, "fail")
+        assert (code, out) == (2, "")
+        assert err.startswith("regard: there is not enough memory for this: choose a smaller model")
+        assert err.count("\n") == 1
+
+    @pytest.mark.parametrize(
         ("said", "printed"),
         [
             ("7 is not even. Choose 8.", "7 is not even. Choose 8"),
@@ -83,9 +100,10 @@ class TestRefusals:
             command_line.main(["--traceback", "fail"])
 
     def test_a_fault_of_ours_is_not_dressed_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        raising(monkeypatch, ZeroDivisionError())
-        with pytest.raises(ZeroDivisionError):
-            command_line.main(["fail"])
+        for fault in (ZeroDivisionError(), RuntimeError("shapes do not fit")):
+            raising(monkeypatch, fault)
+            with pytest.raises(type(fault)):
+                command_line.main(["fail"])
 
     def test_an_unknown_command_suggests(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, out, err = leave(capsys, "explian")

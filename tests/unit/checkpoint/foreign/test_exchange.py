@@ -89,6 +89,11 @@ DAMAGES: list[tuple[Callable[[Path], object], str]] = [
         lambda f: change(f / "config.json", encoder_ffn_dim=9, decoder_ffn_dim=9),
         "not fit the config",
     ),
+    (
+        lambda f: change(f / "config.json", decoder_layers=10**9),
+        "decoder_layers = 1000000000, and no",
+    ),
+    (lambda f: change(f / "config.json", d_model=10**9), "d_model = 1000000000, and no model of"),
     (lambda f: change(f / "config.json", d_model=None), "does not say 'd_model'"),
     (
         lambda f: change(f / "config.json", encoder_attention_heads=5, decoder_attention_heads=5),
