@@ -88,8 +88,8 @@ def test_the_sentence_names_the_reason(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(ModelFolderError) as caught:
         save(tmp_path, model, recipe, tokenizer, tokenizer)
     assert str(caught.value) == (
-        f"{tmp_path / 'weights.safetensors'} cannot be written: No space left on device; nothing "
-        "was changed: make room, or choose another place"
+        f"{tmp_path / 'weights.safetensors'} cannot be written: No space left on device; make "
+        "room and give the command again, or choose another place"
     )
     assert not list(tmp_path.glob("*.partial"))
 
