@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from regard.language import Looks, Writer
 
 _TEMPERATURE = 0.8
-_SMALL = (
-    10_000_000  # parameters; on a busy machine two threads of so short steps wait for each other
-)
+# Parameters; two threads of so short a step wait for each other where a machine is busy.
+_SMALL = 10_000_000
 
 
 def generate(
