@@ -1,6 +1,18 @@
-"""`python -m regard` is the command `regard`."""
+"""The command `regard`, also as `python -m regard`."""
 
-from regard.cli import main
+import sys
+
+
+def main() -> None:
+    """Run the command; who interrupts it while it is still being read sees one line too."""
+    try:
+        from regard.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.stderr.write("regard: interrupted\n")
+        sys.exit(130)  # as every command that is interrupted
+
 
 if __name__ == "__main__":
     main()

@@ -175,6 +175,17 @@ class TestInterruption:
         assert (code, out) == (130, "")
         assert err.strip() == "regard: interrupted"
 
+    def test_is_130_too_while_the_command_is_still_being_read(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def early() -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("regard.cli.main", early)
+        with pytest.raises(SystemExit) as left:
+            importlib.import_module("regard.__main__").main()
+        assert (left.value.code, capsys.readouterr().err) == (130, "regard: interrupted\n")
+
 
 class TestPlainUse:
     def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
