@@ -8,6 +8,7 @@ import typer
 from regard.cli import labelled, searching
 
 if TYPE_CHECKING:
+    from regard.errors import UsageError
     from regard.language import Judge
 
 
@@ -48,9 +49,8 @@ def classify(
 
 
 def _classify(judge: "Judge", lines: list[str], top: int, *, as_json: bool) -> None:
-    texts = [line.split("\t") for line in lines]
-    n_cut = sum(judge.row(one)[1] for one in texts)
-    for line, told in zip(lines, judge.classify(texts, top), strict=True):
+    texts, n_cut, refusal = _readable(judge, lines)
+    for line, told in zip(lines, judge.classify(texts, top) if texts else (), strict=False):
         if as_json:
             labels = [{"label": one.label, "probability": one.probability} for one in told]
             typer.echo(json.dumps({"text": line, "labels": labels}, ensure_ascii=False))
@@ -64,6 +64,23 @@ def _classify(judge: "Judge", lines: list[str], top: int, *, as_json: bool) -> N
             f"the model sees: it read {beginnings}",
             err=True,
         )
+    if refusal is not None:
+        raise refusal
+
+
+def _readable(judge: "Judge", lines: list[str]) -> tuple[list[list[str]], int, "UsageError | None"]:
+    """The texts before a line that is refused, how many are cut, and that refusal."""
+    from regard.errors import UsageError
+
+    texts: list[list[str]] = []
+    n_cut = 0
+    for line in lines:
+        try:
+            n_cut += judge.row(line.split("\t"))[1]
+        except UsageError as error:
+            return texts, n_cut, error
+        texts.append(line.split("\t"))
+    return texts, n_cut, None
 
 
 def _report(judge: "Judge", gold: str, top: int) -> labelled.Report:

@@ -118,6 +118,10 @@ def test_texts_get_their_labels(classifier: Path) -> None:
     (best, second) = json.loads(done.stdout)["labels"]
     assert (best["label"], second["label"]) == ("wild", "pet")
     assert best["probability"] + second["probability"] == pytest.approx(1.0)
+    done = regard("classify", classifier, "the wolf in house 3", " ", "a hamster in wood 7")
+    assert done.returncode == 2
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["wild"]
+    assert done.stderr.startswith("regard: an empty text has no label")
 
 
 def test_a_classifier_is_judged(classifier: Path, files: Path) -> None:
