@@ -60,7 +60,14 @@ def generate(
     head: Annotated[
         int | None, typer.Option(min=0, help="Of one head; the mean of all if not given.")
     ] = None,
-    threads: searching.Threads = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=searching.MOST_THREADS,
+            help="Processor threads; by default one for small models, all for others.",
+        ),
+    ] = None,
     device: searching.Device = "auto",
 ) -> None:
     """Write on from an opening with a language model, to standard output and nothing else."""
