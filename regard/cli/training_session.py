@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -55,29 +55,39 @@ def run_session(
         torch.set_num_threads(n_threads)
     n_ranks = int(os.environ.get("WORLD_SIZE", "1"))
     with joined_ranks(n_ranks, chosen) as ranks:
-        display = Display(is_silent=not ranks.is_first)
         keeper = FolderKeeper(folder, ranks, recipe.training.average_last)
-        with ranks.in_turn():
-            keeper.claim(recipe)
-        try:
-            run = _set_up(recipe, keeper, chosen, display)
-        except RegardError:
-            keeper.release()
-            raise
-        listeners: list[Callable[[Event], None]] = [display.show]
-        if ranks.is_first:
-            listeners.append(MetricsFile(folder / "metrics.jsonl", keeper.last_update()).write)
-            if writes_tensorboard:
-                listeners.append(_tensorboard(folder))
-        finished = None
-        with _stopping() as should_stop, display:
-            for event in train(replace(run, should_stop=should_stop)):
-                for listen in listeners:
-                    listen(event)
-                if isinstance(event, Finished):
-                    finished = event
+        with closing(keeper):
+            finished = _trained(recipe, keeper, chosen, writes_tensorboard=writes_tensorboard)
     if finished is not None and finished.reason == "interrupted":
         sys.exit(INTERRUPTED)
+
+
+def _trained(
+    recipe: Recipe, keeper: FolderKeeper, device: torch.device, *, writes_tensorboard: bool
+) -> Finished | None:
+    """Claim the folder and train in it; gives how the run ended."""
+    ranks, folder = keeper.ranks, keeper.folder
+    display = Display(is_silent=not ranks.is_first)
+    with ranks.in_turn():
+        keeper.claim(recipe)
+    try:
+        run = _set_up(recipe, keeper, device, display)
+    except RegardError:
+        keeper.release()
+        raise
+    listeners: list[Callable[[Event], None]] = [display.show]
+    if ranks.is_first:
+        listeners.append(MetricsFile(folder / "metrics.jsonl", keeper.last_update()).write)
+        if writes_tensorboard:
+            listeners.append(_tensorboard(folder))
+    finished = None
+    with _stopping() as should_stop, display:
+        for event in train(replace(run, should_stop=should_stop)):
+            for listen in listeners:
+                listen(event)
+            if isinstance(event, Finished):
+                finished = event
+    return finished
 
 
 def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display: Display) -> Run:

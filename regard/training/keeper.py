@@ -18,10 +18,11 @@ from regard.checkpoint import (
     read_weights,
     save_weights,
 )
+from regard.checkpoint.locking import LOCK, FolderLock
 from regard.checkpoint.replacing import remove_folder, write_text
 from regard.checkpoint.training_state import VALUES
 from regard.checkpoint.weights import WEIGHTS
-from regard.errors import ModelFolderError, UsageError
+from regard.errors import ModelFolderError, RegardError, UsageError
 from regard.models import Model
 from regard.recipes import Recipe, parse_recipe, shown, write_recipe
 from regard.shapes import Tensor
@@ -54,12 +55,32 @@ class FolderKeeper:
         # One more than are averaged at the end: the last may be one that was not planned.
         self.checkpoints = Checkpoints(folder, max(2, n_kept) + 1)
         self._has_made: list[Path] = []
+        self._lock = FolderLock(folder)
 
     def claim(self, asked: Recipe) -> None:
-        """Make the folder this run's, or refuse one that holds something else."""
+        """Make the folder this run's alone, or refuse one that holds something else.
+
+        Until ``close`` or ``release`` no other process can claim it.
+        """
+        request = self.folder / REQUEST
+        if self.ranks.is_first:
+            if not request.is_file():
+                self._refuse_another(asked)  # before anything is written there
+                self._make_place(request.parent)
+            self._lock.acquire()
+        try:
+            self._refuse_another(asked)
+            if self.ranks.is_first:
+                write_text(request, write_recipe(asked))
+        except RegardError:
+            self.close()
+            raise
+
+    def _refuse_another(self, asked: Recipe) -> None:
+        """Refuse a folder that holds another run, or something that is none."""
         request = self.folder / REQUEST
         if request.is_file():
-            there = parse_recipe(request.read_text(encoding="utf-8"), str(request))
+            there = _read_request(request)
             if (change := _first_change(there, asked)) is not None:
                 raise UsageError(
                     f"{self.folder} holds a run with {change}: give the same recipe and files to "
@@ -70,9 +91,6 @@ class FolderKeeper:
             raise ModelFolderError(
                 f"{self.folder} exists and holds no training run: choose another --out"
             )
-        if self.ranks.is_first:
-            self._make_place(request.parent)
-            write_text(request, write_recipe(asked))
 
     def _require_same_ranks(self) -> None:
         latest = self.checkpoints.latest()
@@ -101,6 +119,11 @@ class FolderKeeper:
             else:
                 with suppress(OSError):  # holds something else by now
                     place.rmdir()
+        self.close()
+
+    def close(self) -> None:
+        """Let another process train in the folder."""
+        self._lock.release()
 
     def begin(self, recipe: Recipe, source: Tokenizer, target: Tokenizer) -> None:
         """Write all of the model folder but the weights."""
@@ -189,9 +212,21 @@ def _is_planned(checkpoint: Checkpoint) -> bool:
     return bool(values.get("is_planned", True))
 
 
+def _read_request(path: Path) -> Recipe:
+    try:
+        return parse_recipe(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ModelFolderError(
+            f"{path} cannot be read: {reason}; copy it again from where it came from, or choose "
+            "another --out"
+        ) from error
+
+
 def _has_files(folder: Path) -> bool:
-    """Empty folders are what a kill in the first moment leaves."""
-    return any(not one.is_dir() for one in folder.rglob("*"))
+    """Empty folders, and a lock, are what a kill in the first moment leaves."""
+    lock = folder / LOCK
+    return any(not one.is_dir() and one != lock for one in folder.rglob("*"))
 
 
 def _first_change(there: Recipe, asked: Recipe) -> str | None:

@@ -1,5 +1,6 @@
 """The same command in two processes: the same losses, and the same end after a kill."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 import torch
 
 from regard.checkpoint import load
+from regard.checkpoint.locking import FolderLock
 from regard.training import read_metrics
 
 from . import commands
@@ -73,6 +75,17 @@ def test_two_processes_lose_what_one_with_twice_the_batch_loses(
         one, two = (losses(tmp_path / name, event) for name in ("one", "two"))
         assert len(one) == 3
         assert two == pytest.approx(one, rel=2e-4)
+
+
+def test_a_folder_that_is_in_use_is_refused_by_both(toy: Any, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    lock = FolderLock(tmp_path / "run")
+    lock.acquire()
+    first, second = finish(toy.arguments(tmp_path / "run"))
+    assert (first[0], second[0]) == (2, 2), first[1] + second[1]
+    assert f"process {os.getpid()}" in first[1]
+    assert "the first process could not go on" in second[1]
+    assert [one.name for one in (tmp_path / "run/training").iterdir()] == ["LOCK"]
 
 
 def test_killed_and_continued_two_processes_end_the_same(toy: Any, tmp_path: Path) -> None:

@@ -85,6 +85,23 @@ def test_ctrl_c_saves_and_the_same_command_continues(
 
 
 @pytest.mark.slow
+def test_a_second_run_in_the_same_folder_is_refused_and_disturbs_nothing(
+    finished: Finished, toy: Any, regard: Callable[..., Done], tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    first = begin(toy.arguments(out))
+    said = wait_for(first, "update 10: saved")
+    second = regard(toy.arguments(out))
+    assert second.returncode == 2, second.stderr
+    assert second.stdout == ""
+    assert second.stderr.count("\n") == 1
+    assert f"process {first.pid}" in second.stderr
+    _, rest = first.communicate(timeout=60)
+    assert first.returncode == 0, said + rest
+    assert_same_end(out, finished[1])
+
+
+@pytest.mark.slow
 def test_killed_at_random_moments_it_ends_bit_for_bit_the_same(
     finished: Finished, toy: Any, regard: Callable[..., Done], tmp_path: Path
 ) -> None:

@@ -1,6 +1,7 @@
 """A run in its folder: whose it is, what is saved and what comes back."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.errors import ModelFolderError, UsageError
+from regard.errors import ModelFolderError, TrainingError, UsageError
 from regard.models import Sizes, Transformer
 from regard.recipes import Recipe, read_recipe
 from regard.training import (
@@ -127,6 +128,34 @@ def test_what_was_there_before_stays(tmp_path: Path) -> None:
     again.claim(RECIPE)
     again.release()
     assert (empty / "training/request.toml").is_file()
+
+
+def test_a_folder_is_one_runs_alone_while_it_lives(tmp_path: Path) -> None:
+    first = keep(tmp_path / "run")
+    first.claim(RECIPE)
+    request = (tmp_path / "run/training/request.toml").read_bytes()
+    for asked in (RECIPE, changed(updates=7), changed(seed=9)):
+        with pytest.raises(TrainingError, match=f"process {os.getpid()}"):
+            keep(tmp_path / "run").claim(asked)
+    assert (tmp_path / "run/training/request.toml").read_bytes() == request
+    second = FolderKeeper(tmp_path / "run", Ranks(1, 2), 3)
+    second.claim(RECIPE)  # of the same run: the first process holds the lock for all
+    first.close()
+    keep(tmp_path / "run").claim(RECIPE)
+
+
+def test_what_a_kill_between_lock_and_request_leaves_is_claimed(tmp_path: Path) -> None:
+    (tmp_path / "run/training").mkdir(parents=True)
+    (tmp_path / "run/training/LOCK").write_text("{}", encoding="utf-8")
+    keep(tmp_path / "run").claim(RECIPE)
+    assert (tmp_path / "run/training/request.toml").is_file()
+
+
+def test_a_request_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    keep(tmp_path).claim(RECIPE)
+    (tmp_path / "training/request.toml").write_bytes(b"name = '\xff'")
+    with pytest.raises(ModelFolderError, match="UTF-8"):
+        keep(tmp_path).claim(RECIPE)
 
 
 def test_only_the_first_process_writes(tmp_path: Path) -> None:
