@@ -5,6 +5,7 @@
     ├── RecipeError             a recipe that cannot be read, or asks for the impossible
     ├── SizeError               tensors or sizes that do not fit together
     ├── TextError               text that cannot become ids, or a tokenizer that cannot be made
+    ├── TextTypeError           something else where a str is expected; also a TypeError
     ├── DataError               files of examples that cannot be used
     ├── ModelFolderError        a model folder that is missing, damaged or of a newer format
     ├── TrainingError           a run that cannot go on
@@ -44,6 +45,12 @@ class TextError(RegardError):
     """Text that cannot become ids, or a tokenizer that cannot be made."""
 
     code = "text"
+
+
+class TextTypeError(RegardError, TypeError):
+    """Something else where a str is expected."""
+
+    code = "text-type"
 
 
 class DataError(RegardError):

@@ -29,3 +29,9 @@ settings.load_profile("steady")
 @pytest.fixture(autouse=True)
 def _steady_seed() -> None:
     torch.manual_seed(0)
+
+
+@pytest.fixture
+def as_users_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Types are checked while tests run alone: what a user's wrong call meets is our refusal."""
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)

@@ -1,10 +1,11 @@
 """An encoder's folder: words taken out of a sentence, and sentences as vectors."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
+from typing import overload
 
 import torch
 
@@ -19,6 +20,7 @@ from regard.recipes.alone import BertSection
 from regard.shapes import Float, Tensor
 from regard.special import BOS, EOS, NAMES
 from regard.text import Tokenizer
+from regard.text.given import checked_text, checked_texts
 from regard.text.going_on import going_on
 
 _ROWS = 32
@@ -60,9 +62,27 @@ class Finder:
         """What turns text into ids and back."""
         return self.loaded.source_tokenizer
 
+    @overload
+    def fill(  # type: ignore[overload-overlap]  # a str iterates too, but is one text
+        self, text: str, k: int = 5
+    ) -> list[list[Found]]: ...
+
+    @overload
+    def fill(self, text: Iterable[str], k: int = 5) -> Iterator[list[list[Found]]]: ...
+
+    def fill(
+        self, text: str | Iterable[str], k: int = 5
+    ) -> list[list[Found]] | Iterator[list[list[Found]]]:
+        """For every [MASK] of a text, the k words that fit best; of several texts, one by one.
+
+        The other [MASK]s of a text stay as they are.
+        """
+        if isinstance(text, str):
+            return self._fill(text, k)
+        return (self._fill(one, k) for one in checked_texts(text, "text"))
+
     @torch.inference_mode()
-    def fill(self, text: str, k: int = 5) -> list[list[Found]]:
-        """For every [MASK] of a text, the k words that fit best; other [MASK]s stay as they are."""
+    def _fill(self, text: str, k: int) -> list[list[Found]]:
         parts = text.split(MASK)
         if len(parts) < 2:
             raise UsageError(f"there is nothing to find: write {MASK} where a word is missing")
@@ -97,9 +117,27 @@ class Finder:
         word, token = self.tokenizer.decode([id_]), self.tokenizer.token(id_)
         return Found(word, token, probability, text)
 
+    @overload
+    def embed(  # type: ignore[overload-overlap]  # a str iterates too, but is one sentence
+        self, sentences: str
+    ) -> Float[Tensor, "D"]: ...
+
+    @overload
+    def embed(self, sentences: Iterable[str]) -> Iterator[Float[Tensor, "D"]]: ...
+
+    def embed(
+        self, sentences: str | Iterable[str]
+    ) -> Float[Tensor, "D"] | Iterator[Float[Tensor, "D"]]:
+        """The vector of a sentence, of its words' vectors, as the recipe's pooling says.
+
+        Of several sentences there is one for each.
+        """
+        if isinstance(sentences, str):
+            return next(self._embed([sentences]))
+        return self._embed(list(checked_texts(sentences, "sentences")))
+
     @torch.inference_mode()
-    def embed(self, sentences: Sequence[str]) -> Iterator[Float[Tensor, "D"]]:
-        """A vector for each sentence, of its words' vectors, as the recipe's pooling says."""
+    def _embed(self, sentences: Sequence[str]) -> Iterator[Float[Tensor, "D"]]:
         section = self._section
         for first in range(0, len(sentences), _ROWS):
             rows: list[Ids] = []
@@ -125,17 +163,17 @@ class Finder:
         """Tokens of a sentence that are read, the rest is cut off; ``None``: none is cut."""
         return self._section.sentence_length
 
-    def cut(self, sentences: Sequence[str]) -> list[int]:
+    def cut(self, sentences: Iterable[str]) -> list[int]:
         """Which sentences are longer than what is read of them, counted from 0."""
-        most = self.sentence_length
+        most, texts = self.sentence_length, list(checked_texts(sentences, "sentences"))
         if most is None:
             return []
-        return [i for i, one in enumerate(sentences) if len(self.tokenizer.encode(one)) + 2 > most]
+        return [i for i, one in enumerate(texts) if len(self.tokenizer.encode(one)) + 2 > most]
 
     def similarity(self, one: str, other: str) -> float:
         """The cosine of the angle between two sentences' vectors."""
         for which, sentence in (("first", one), ("second", other)):
-            if not self.tokenizer.encode(sentence):
+            if not self.tokenizer.encode(checked_text(sentence, f"the {which} sentence")):
                 raise UsageError(f"the {which} sentence is empty, {_NO_VECTOR}: write some words")
         a, b = self.embed([one, other])
         return float(torch.nn.functional.cosine_similarity(a, b, dim=0))

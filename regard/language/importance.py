@@ -13,6 +13,7 @@ from regard.language.writing import Writer
 from regard.models import Model
 from regard.shapes import Float, Int, Tensor
 from regard.special import BOS, EOS, PAD
+from regard.text.given import checked_texts
 
 _ROWS = 32
 
@@ -27,7 +28,7 @@ def importance(model: Writer | Finder, texts: Iterable[str]) -> Importance:
     is left out.
     """
     cut = _written if isinstance(model, Writer) else _taken_out
-    rows = (row for text in texts for row in cut(model, text))
+    rows = (row for text in checked_texts(texts, "texts") for row in cut(model, text))
     return head_importance(model.model, _batches(model.model, rows))
 
 

@@ -1,9 +1,9 @@
 """A folder of a model that tells labels: of texts, or of the words of a text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, overload
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from regard.models import Classifier, Labeller, Tagger
 from regard.recipes.labelling import ClassifierSection, Labelling
 from regard.shapes import Float, Tensor
 from regard.text import Tokenizer
+from regard.text.given import checked_items, checked_text, checked_texts
 from regard.text.given_words import cut_at_words
 from regard.text.piece import Word
 
@@ -71,26 +72,55 @@ class Judge(_Opened[Classifier]):
         assert isinstance(network, ClassifierSection)
         return network.n_texts
 
+    @overload
+    def classify(  # type: ignore[overload-overlap]  # a str iterates too, but is one text
+        self, texts: str, k: int = 1
+    ) -> list[Told]: ...
+
+    @overload
+    def classify(
+        self, texts: Iterable[str | Sequence[str]], k: int = 1
+    ) -> Iterator[list[Told]]: ...
+
+    def classify(
+        self, texts: str | Iterable[str | Sequence[str]], k: int = 1
+    ) -> list[Told] | Iterator[list[Told]]:
+        """The k likeliest labels of a text; of several texts or pairs, of each.
+
+        What is too long is cut.
+        """
+        if isinstance(texts, str):
+            return next(self._classify([(texts,)], k))
+        items = enumerate(checked_items(texts, "texts"))
+        return self._classify([_texts(one, f"texts[{number}]") for number, one in items], k)
+
     @torch.inference_mode()
-    def classify(self, texts: Sequence[Sequence[str]], k: int = 1) -> Iterator[list[Told]]:
-        """The k likeliest labels of each text, or pair; what is too long is cut."""
+    def _classify(self, texts: Sequence[tuple[str, ...]], k: int) -> Iterator[list[Told]]:
         for first in range(0, len(texts), _ROWS):
             rows = [self.row(one)[0] for one in texts[first : first + _ROWS]]
             read = labelled_batch([(np.asarray(row), np.asarray([NOTHING])) for row in rows]).source
             yield from self._best(self.model(read.to(self.model.output.weight.device)), k)
 
-    def row(self, texts: Sequence[str]) -> tuple[list[int], bool]:
-        """What the model reads, and whether it was cut."""
+    def row(self, texts: str | Sequence[str]) -> tuple[list[int], bool]:
+        """What the model reads of a text or pair, and whether it was cut."""
+        texts = _texts(texts, "texts")
         if len(texts) != self.n_texts:
             wants = "one text" if self.n_texts == 1 else "two texts with a tab between them"
             given = "1 was" if len(texts) == 1 else f"{len(texts)} were"
             raise UsageError(
                 f"{self.loaded.path} tells the label of {wants}, and {given} given: give each line "
-                f"so, unlike {texts[0][:60]!r}"
+                f"so, unlike {' '.join(texts)[:60]!r}"
             )
         if not all(one.strip() for one in texts):
             raise UsageError("an empty text has no label: give some words, or leave the line out")
         return text_row(self.tokenizer, texts, self.model.context)
+
+
+def _texts(given: object, name: str) -> tuple[str, ...]:
+    """A text, or those of a pair."""
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+        return (checked_text(given, name),)
+    return tuple(checked_texts(given, name))
 
 
 @dataclass(frozen=True)

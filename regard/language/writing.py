@@ -15,6 +15,7 @@ from regard.language.opening import open_as
 from regard.models import Gpt
 from regard.special import BOS, UNKNOWN
 from regard.text import Tokenizer
+from regard.text.given import checked_text, checked_texts
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,11 @@ class Writer:
 
     def unknown(self, prompt: str) -> list[str]:
         """What of a prompt the model has never seen, each once."""
-        pieces = (one for one in self.tokenizer.pieces(prompt) if one.id == UNKNOWN)
+        pieces = (
+            one
+            for one in self.tokenizer.pieces(checked_text(prompt, "prompt"))
+            if one.id == UNKNOWN
+        )
         return list(dict.fromkeys(prompt[one.start : one.end] for one in pieces))
 
     def write(
@@ -53,6 +58,17 @@ class Writer:
         Characters that may be the beginning of a stop, or are not complete, wait for the next.
         What each new token looked at is added to ``looks``, where it is given.
         """
+        ends_before = tuple(checked_texts(stops, "stops"))
+        return self._write(checked_text(prompt, "prompt"), sampling, most, ends_before, looks)
+
+    def _write(
+        self,
+        prompt: str,
+        sampling: Sampling | None,
+        most: int,
+        stops: tuple[str, ...],
+        looks: Looks | None,
+    ) -> Iterator[str | Slid]:
         begun, after, given = self.tokenizer.encode(prompt), "", 0
         text = Growing(self.tokenizer, begun)
         for event in self._tokens(begun or [BOS], sampling, most, looks):

@@ -14,7 +14,7 @@ from regard.language import Finder, Writer
 from regard.text import Tokenizer
 from regard.tracing.continuing import Continuation, go_on
 from regard.tracing.filling import at_gaps, filled, given_words, read, with_gaps
-from regard.tracing.tracing import Opened, check_new, open_any
+from regard.tracing.tracing import Opened, check_new, check_texts, open_any
 from regard.tracing.watching import steps
 from regard.translation import ablating
 from regard.translation.ablating import Ablation
@@ -39,6 +39,7 @@ def ablate(
     of heads are of the attention to the source, or of the only one there is. What is compared are
     translations, the words that follow a prompt, or the words found for [MASK]s.
     """
+    check_texts(source, target)
     opened = open_any(model)
     check_new(opened, target, n_new)
     match opened:

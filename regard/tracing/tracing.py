@@ -10,6 +10,7 @@ from regard.errors import UsageError
 from regard.inspection.trace import Trace
 from regard.language import Finder, Writer
 from regard.models import Bert, Gpt, Labeller
+from regard.text.given import checked_text
 from regard.tracing.continuing import go_on, trace_continuation
 from regard.tracing.filling import trace_filling
 from regard.tracing.translating import trace_translation
@@ -39,6 +40,7 @@ def trace(
         search: how a translation is found.
         n_new: how many tokens a language model writes on, the most probable ones; usually one.
     """
+    check_texts(source, target)
     opened = open_any(model)
     if search is not None and not isinstance(opened, Translator):
         raise UsageError("a search is for translations, and this model does not translate")
@@ -51,6 +53,13 @@ def trace(
             case Finder():
                 return trace_filling(opened, source, target)
         return trace_translation(opened, source, target, search)
+
+
+def check_texts(source: str, target: str | None) -> None:
+    """Refuse what is not a str before a model is opened for it."""
+    checked_text(source, "source")
+    if target is not None:
+        checked_text(target, "target")
 
 
 def check_new(opened: Opened, target: str | None, n_new: int | None) -> None:

@@ -10,6 +10,7 @@ from regard.decoding import Search
 from regard.errors import UsageError
 from regard.inspection.ablation import Change, Changes, ablated, changes_of
 from regard.inspection.heads import Head, HeadLike
+from regard.text.given import checked_text
 from regard.translation.one_model import one_model
 from regard.translation.scoring import Scored
 from regard.translation.translator import Translation, Translator
@@ -77,6 +78,8 @@ def ablate(
         target: what counts as the old output; without it the model's own.
         search: how outputs are found.
     """
+    for name, text in (("source", source), ("target", "" if target is None else target)):
+        checked_text(text, name)
     translator = one_model(model)
     if not translator.source_tokenizer.encode(source):
         raise UsageError("there is nothing to translate: the source sentence is empty")

@@ -10,6 +10,7 @@ from regard.checkpoint import load
 from regard.decoding import Limits, Search, Slid, stream
 from regard.errors import UsageError
 from regard.special import EOS, TURN
+from regard.text.given import checked_text
 from regard.text.turns import join_turns
 from regard.text.written import written
 from regard.translation.scoring import Scored
@@ -67,7 +68,9 @@ class Chat:
 
     def read(self, said: str) -> str:
         """What the model is given when this is said: the last turns, as many as there is room."""
-        turns = [*self.turns, said][-self.translator.loaded[0].recipe.data.turns :]
+        turns = [*self.turns, checked_text(said, "said")][
+            -self.translator.loaded[0].recipe.data.turns :
+        ]
         while len(turns) > 1 and len(self._ids(join_turns(turns))) > self.translator.limit:
             del turns[0]
         return join_turns(turns)

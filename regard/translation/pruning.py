@@ -17,6 +17,7 @@ from regard.inspection.importance import Importance, Losses, head_importance
 from regard.models import EncoderDecoder
 from regard.shapes import Float, Tensor
 from regard.special import PAD
+from regard.text.given import checked_pairs
 from regard.translation.one_model import one_model
 from regard.translation.scoring import windows
 from regard.translation.translator import Translator
@@ -32,7 +33,7 @@ def importance(
     network = translator.models[0]
 
     def batches() -> Iterator[tuple[int, Losses]]:
-        for window in windows(pairs, _TOGETHER):
+        for window in windows(checked_pairs(pairs, "pairs"), _TOGETHER):
             batch = _batch(translator, window)
             yield len(window), partial(_losses, network, batch)
 

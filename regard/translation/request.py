@@ -6,6 +6,7 @@ from regard.decoding import Phrase
 from regard.errors import UsageError
 from regard.special import UNKNOWN
 from regard.text import Tokenizer
+from regard.text.given import checked_text, checked_texts
 from regard.text.words import join
 
 _NEVER_MERGED = "，"  # a sign that forms no piece with a letter
@@ -18,6 +19,11 @@ class Request:
     source: str
     prefix: str = ""
     must: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        checked_text(self.source, "source")
+        checked_text(self.prefix, "prefix")
+        object.__setattr__(self, "must", tuple(checked_texts(self.must, "must")))
 
 
 def spellings(tokenizer: Tokenizer, phrase: str) -> Phrase:

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import overload
 
 import torch
 
@@ -13,6 +14,7 @@ from regard.errors import UsageError
 from regard.models import EncoderDecoder
 from regard.special import EOS, UNKNOWN
 from regard.text import Tokenizer
+from regard.text.given import checked_items, checked_pairs, checked_text
 from regard.text.words import split
 from regard.translation.alignment import Alignment, Extraction, Read, align_batch
 from regard.translation.request import Request, spellings
@@ -109,6 +111,17 @@ class Translator:
         """The most tokens of a sentence that are read; learned positions end somewhere."""
         return max(1, min([self.max_tokens, *(n - 1 for n in self._positions())]))
 
+    @overload
+    def translate(  # type: ignore[overload-overlap]  # a str iterates too, but is one sentence
+        self,
+        sentences: str | Request,
+        search: Search | None = None,
+        *,
+        batch_rows: int = 64,
+        first: int = 0,
+    ) -> list[Translation]: ...
+
+    @overload
     def translate(
         self,
         sentences: Iterable[str | Request],
@@ -116,20 +129,41 @@ class Translator:
         *,
         batch_rows: int = 64,
         first: int = 0,
-    ) -> Iterator[list[Translation]]:
-        """The translations of each sentence, best first, in order and as they are found.
+    ) -> Iterator[list[Translation]]: ...
+
+    def translate(
+        self,
+        sentences: str | Request | Iterable[str | Request],
+        search: Search | None = None,
+        *,
+        batch_rows: int = 64,
+        first: int = 0,
+    ) -> list[Translation] | Iterator[list[Translation]]:
+        """The translations of one sentence, best first; of several, in order, as they are found.
 
         A sentence without a token has one translation, which is empty. Sentences are numbered
         from ``first`` on: what sampling draws for one depends on its number alone.
         """
+        if isinstance(sentences, str | Request):
+            return next(self._translate([sentences], search, batch_rows, first))
+        checked_items(sentences, "sentences")
+        return self._translate(sentences, search, batch_rows, first)
+
+    def _translate(
+        self,
+        sentences: Iterable[str | Request],
+        search: Search | None,
+        batch_rows: int,
+        first: int,
+    ) -> Iterator[list[Translation]]:
         asked: deque[_Asked | None] = deque()  # None: there is no token
 
         def lines() -> Iterator[SourceLine]:
-            for number, sentence in enumerate(sentences, first):
-                one = self._asked(sentence)
+            for place, sentence in enumerate(sentences):
+                one = self._asked(sentence, place)
                 asked.append(one)
                 if one is not None:
-                    yield replace(one.line, number=number)
+                    yield replace(one.line, number=first + place)
 
         chosen = self.within_positions(search or Search())
         for hypotheses in self._search(lines(), chosen, batch_rows):
@@ -145,7 +179,8 @@ class Translator:
 
         Sentences that end early are not kept by those that are still searched for.
         """
-        asked = [self._asked(sentence) for sentence in sentences]
+        checked_items(sentences, "sentences")
+        asked = [self._asked(sentence, place) for place, sentence in enumerate(sentences)]
         yield from ((place, [EMPTY]) for place, one in enumerate(asked) if one is None)
         full = [(place, one) for place, one in enumerate(asked) if one is not None]
         lines = [replace(one.line, number=place) for place, one in full]
@@ -158,7 +193,7 @@ class Translator:
 
     def score(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Scored]:
         """How probable each target is, given its source; in order, batches of like length."""
-        for window in windows(pairs):
+        for window in windows(checked_pairs(pairs, "pairs")):
             sources = self.source_tokenizer.encode_many([source for source, _ in window])
             targets = self.target_tokenizer.encode_many([target for _, target in window])
             limit = self.limit
@@ -171,7 +206,8 @@ class Translator:
     def score_translations(self, pairs: Sequence[tuple[str, Sequence[int]]]) -> list[Scored]:
         """The same for tokens that were found, which text may not give back exactly."""
         limit = self.limit
-        sources = self.source_tokenizer.encode_many([source for source, _ in pairs])
+        texts = [checked_text(source, f"pairs[{n}][0]") for n, (source, _) in enumerate(pairs)]
+        sources = self.source_tokenizer.encode_many(texts)
         kept = [(s[:limit], t) for s, (_, t) in zip(sources, pairs, strict=True)]
         found = token_log_probabilities(self.models, kept)
         return [
@@ -187,7 +223,8 @@ class Translator:
         extraction: Extraction | None = None,
     ) -> Alignment:
         """Which source word each target word looked at, by the first model."""
-        return next(self.align_many([(source, target)], layer, extraction))
+        pair = checked_text(source, "source"), checked_text(target, "target")
+        return next(self.align_many([pair], layer, extraction))
 
     def align_many(
         self,
@@ -197,7 +234,7 @@ class Translator:
     ) -> Iterator[Alignment]:
         """The alignment of each pair, in order."""
         model = self.loaded[0].translator
-        for window in windows(pairs, _ALIGNED_TOGETHER):
+        for window in windows(checked_pairs(pairs, "pairs"), _ALIGNED_TOGETHER):
             read = [
                 (self._read(self.source_tokenizer, s), self._read(self.target_tokenizer, t))
                 for s, t in window
@@ -216,9 +253,12 @@ class Translator:
         """The same for one batch, each as it is found."""
         return search_as_found(self.models, lines, search, device=self.device)
 
-    def _asked(self, given: str | Request) -> _Asked | None:
+    def _asked(self, given: str | Request, place: int) -> _Asked | None:
         """What the search is asked; nothing where there is no token."""
-        asked = Request(given) if isinstance(given, str) else given
+        if isinstance(given, Request):
+            asked = given
+        else:
+            asked = Request(checked_text(given, f"sentences[{place}]"))
         ids = self.source_tokenizer.encode(asked.source)
         if not ids:
             return None

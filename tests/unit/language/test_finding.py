@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard.checkpoint import save
-from regard.errors import UsageError
+from regard.errors import TextTypeError, UsageError
 from regard.language import Finder
 from regard.models import Bert, build
 from regard.recipes import read_recipe
@@ -130,3 +130,23 @@ def test_a_gap_in_chinese_has_no_spaces_around_it(tmp_path: Path) -> None:
     read += [*tokenizer.encode("x。")[-1:], EOS]
     logits = finder.words_alone(finder.model(torch.tensor([read]))[0, [2]])
     assert first[0].probability == pytest.approx(float(logits.softmax(-1).max()), abs=1e-6)
+
+
+def test_one_text_has_one_answer_and_several_have_several(finder: Finder) -> None:
+    text = "the [MASK] sat"
+    assert list(finder.fill([text, text], k=2)) == [finder.fill(text, k=2)] * 2
+    alone = finder.embed("the cat sat")
+    assert alone.shape == (32,)
+    torch.testing.assert_close(next(finder.embed(["the cat sat"])), alone)
+
+
+@pytest.mark.usefixtures("as_users_call")
+def test_what_is_no_text_is_named(finder: Finder) -> None:
+    with pytest.raises(TextTypeError, match=r"text\[1\] is None"):
+        list(finder.fill(["the [MASK]", None]))  # type: ignore[list-item]
+    with pytest.raises(TextTypeError, match=r"sentences\[0\] is 3"):
+        finder.embed([3])  # type: ignore[list-item]
+    with pytest.raises(TextTypeError, match="sentences is a single str"):
+        finder.cut("the cat")
+    with pytest.raises(TextTypeError, match="second sentence is None"):
+        finder.similarity("the cat", None)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import torch
 
 from regard.checkpoint import save
 from regard.decoding import Sampling, Slid
-from regard.errors import UsageError
+from regard.errors import TextTypeError, UsageError
 from regard.inspection.recording import record
 from regard.language import Looks, Writer
 from regard.language.writing import _waiting
@@ -159,3 +159,14 @@ def test_layout_survives_sentencepiece() -> None:
     assert "".join(tokenizer.decode([one]) for one in ids) == text
     parts = tokenizer.encode_many(text.splitlines(keepends=True))
     assert [one for part in parts for one in part] == ids
+
+
+@pytest.mark.usefixtures("as_users_call")
+def test_what_is_no_text_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    writer = Writer.open(folder(tmp_path / "model", Words.train([TEXT])))
+    with pytest.raises(TextTypeError, match="prompt is None"):
+        writer.write(None, None)  # type: ignore[arg-type]
+    with pytest.raises(TextTypeError, match="stops is a single str"):
+        writer.write("the cat", None, stops="end")
+    with pytest.raises(TextTypeError, match="prompt is"):
+        writer.unknown(["the cat"])  # type: ignore[arg-type]

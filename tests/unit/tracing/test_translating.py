@@ -13,7 +13,7 @@ import regard
 from regard.checkpoint import load, save
 from regard.cli.look.showing import Shown
 from regard.decoding import Limits, Search
-from regard.errors import TraceError, UsageError
+from regard.errors import TextTypeError, TraceError, UsageError
 from regard.inspection.recording import record
 from regard.inspection.scene import FORMS, Heat, Text, View, layout
 from regard.inspection.trace import Trace, table
@@ -30,7 +30,7 @@ from regard.recipes.networks import (
     UniversalSection,
 )
 from regard.text import Characters, SentencePieceText, Tokenizer, Words
-from regard.tracing import trace
+from regard.tracing import ablate, trace
 from regard.translation import Translator
 
 WORDS = Words(["ein", "Hund", "sieht", "eine", "Katze", "im", "Haus", "机", "器", "."])
@@ -378,3 +378,12 @@ def test_importing_regard_stays_light() -> None:
     assert regard.trace is trace
     with pytest.raises(AttributeError, match=r"has no attribute 'traces'"):
         regard.traces  # noqa: B018
+
+
+@pytest.mark.usefixtures("as_users_call")
+@pytest.mark.parametrize("texts", [(None,), (["ein Hund"],), ("ein Hund", 3)])
+def test_what_is_no_text_is_refused_before_a_model_is_opened(texts: tuple[object, ...]) -> None:
+    with pytest.raises(TextTypeError, match=r"source is|target is"):
+        trace("nowhere", *texts)  # type: ignore[arg-type]
+    with pytest.raises(TextTypeError, match=r"source is|target is"):
+        ablate("nowhere", texts[0], "cross.0.0", target=dict(enumerate(texts)).get(1))  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard.decoding import Limits, Sampling, Search
-from regard.errors import UsageError
+from regard.errors import TextTypeError, UsageError
 from regard.text import SentencePieceText, Words
 from regard.translation import Request, Translator
 from regard.translation.request import spellings
@@ -192,3 +192,51 @@ class TestSpellings:
     def test_of_english_words_is_one(self, pieces: SentencePieceText) -> None:
         (only,) = spellings(pieces, "machine learning")
         assert "".join(map(pieces.token, only)) == "▁machine▁learning"
+
+
+@pytest.mark.usefixtures("as_users_call")
+class TestWhatIsGiven:
+    """A str is one text; anything else that is no text is named by its place."""
+
+    def test_one_sentence_has_one_answer(self, folder) -> None:
+        translator = Translator.open(folder())
+        search = Search(width=3, n_best=2, limits=Limits(most=7))
+        alone = translator.translate("Hund sieht Katze", search)
+        assert alone == next(translator.translate(["Hund sieht Katze"], search))
+        assert alone == translator.translate(Request("Hund sieht Katze"), search)
+        assert len(alone) == 2
+        (empty,) = translator.translate("")
+        assert empty.text == ""
+
+    def test_chinese_is_not_translated_character_by_character(self, folder) -> None:
+        translator = Translator.open(folder())
+        (found,) = translator.translate("机器", SHORT)
+        ((as_one_of_a_list,),) = translator.translate(["机器"], SHORT)
+        assert found == as_one_of_a_list
+
+    def test_what_is_no_text_is_named(self, folder) -> None:
+        translator = Translator.open(folder())
+        for call in (translator.translate, translator.translate_as_found):
+            with pytest.raises(TextTypeError, match=r"sentences\[1\] is None"):
+                list(call(["ein Hund", None]))
+            with pytest.raises(TextTypeError, match=r"sentences is None"):
+                list(call(None))
+        with pytest.raises(TextTypeError, match="sentences is a single str"):
+            list(translator.translate_as_found("ein Hund"))
+
+    def test_pairs_are_pairs(self, folder) -> None:
+        translator = Translator.open(folder())
+        for call in (translator.score, translator.align_many):
+            with pytest.raises(TextTypeError, match=r"pairs\[0\] is a str"):
+                list(call(("ab", "cd")))
+        with pytest.raises(TextTypeError, match="target is None"):
+            translator.align("ein Hund", None)  # type: ignore[arg-type]
+        with pytest.raises(TextTypeError, match=r"pairs\[0\]\[0\] is None"):
+            translator.score_translations([(None, ())])  # type: ignore[list-item]
+
+    def test_requests_are_of_texts(self) -> None:
+        with pytest.raises(TextTypeError, match="must is a single str"):
+            Request("ein Hund", must="Katze")  # type: ignore[arg-type]
+        with pytest.raises(TextTypeError, match="source is None"):
+            Request(None)  # type: ignore[arg-type]
+        assert Request("ein Hund", must=["Katze"]).must == ("Katze",)  # type: ignore[arg-type]
