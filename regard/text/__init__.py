@@ -6,7 +6,7 @@ from regard.text.elsewhere import Elsewhere, Placed
 from regard.text.listed_pieces import ListedPieces
 from regard.text.piece import Piece, Word
 from regard.text.sentencepiece_text import SentencePieceText
-from regard.text.size import choose_vocabulary_size
+from regard.text.size import choose_vocabulary_size, needed_characters
 from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN
 from regard.text.tokenizer import Tokenizer, learn, load
 from regard.text.wordpiece import WordPiece
@@ -32,4 +32,5 @@ __all__ = [
     "choose_vocabulary_size",
     "learn",
     "load",
+    "needed_characters",
 ]

@@ -7,6 +7,7 @@ import hashlib
 import io
 import random
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal, SupportsIndex
@@ -17,6 +18,7 @@ from regard.errors import TextError
 from regard.special import TURN
 from regard.text import normalisation, vocabulary, words
 from regard.text.piece import Piece, without_spaces, word_at
+from regard.text.size import choose_coverage
 from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN, UNKNOWN_SURFACE
 
 Algorithm = Literal["bpe", "unigram"]
@@ -212,6 +214,13 @@ def _sample(sentences: Iterable[str], n: int, *, strips: bool = True) -> list[st
     return kept
 
 
+def _counted(sample: Iterable[str]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for sentence in sample:
+        counts.update(sentence)
+    return counts
+
+
 def _train(
     sample: list[str],
     size: int,
@@ -240,7 +249,7 @@ def _train(
             model_type=algorithm,
             byte_fallback=has_byte_fallback,
             # Chinese text has thousands of characters seen once or twice; bytes carry them.
-            character_coverage=0.9995 if has_byte_fallback else 1.0,
+            character_coverage=choose_coverage(_counted(sample), size) if has_byte_fallback else 1,
             split_digits=True,
             user_defined_symbols=["\n"] * keeps_layout + [f"{SPACE}{TURN}"] * has_turns,
             allow_whitespace_only_pieces=keeps_layout,

@@ -62,6 +62,11 @@ def split(text: str) -> list[Word]:
     return [Word(m.group(), m.start(), m.end()) for m in _pattern().finditer(text)]
 
 
+def count_words(text: str) -> int:
+    """Words between spaces; each character of Chinese and Japanese counts as one."""
+    return len(text.split()) + len(_one_by_one().findall(text))
+
+
 def join(tokens: Iterable[str]) -> str:
     """Write words as a sentence: no spaces among Chinese characters or before a full stop."""
     parts: list[str] = []

@@ -1,12 +1,14 @@
 """Tokenizers of a run: learned once from what it reads, and then found in its folder."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from regard.checkpoint.replacing import replacing_folder
 from regard.recipes import Recipe
-from regard.text import Tokenizer, choose_vocabulary_size, learn
+from regard.text import Tokenizer, choose_vocabulary_size, learn, needed_characters
 from regard.text import load as load_tokenizer
+from regard.text.words import count_words
 
 Sentences = Callable[[], Iterator[str]]  # from the beginning, every time it is called
 
@@ -51,19 +53,15 @@ def _size(recipe: Recipe, sentences: Sentences, n_sentences_a_pair: int) -> int 
         return recipe.text.size
     if recipe.text.kind != "sentencepiece":
         return None
-    n_sentences, n_words, characters = 0, 0, dict[str, int]()
+    n_sentences, n_words, characters = 0, 0, Counter[str]()
     for sentence in sentences():
         n_sentences += 1
-        n_words += _count_words(sentence)
-        for character in sentence:
-            characters[character] = characters.get(character, 0) + 1
-    often = sum(1 for count in characters.values() if count >= 5)
+        n_words += count_words(sentence)
+        characters.update(sentence)
+    has_bytes = recipe.text.has_byte_fallback
     # A vocabulary of one side is chosen as if the other, which it does not serve, had as many.
     return choose_vocabulary_size(
-        n_sentences // n_sentences_a_pair, 2 * n_words / max(1, n_sentences), often
+        n_sentences // n_sentences_a_pair,
+        2 * n_words / max(1, n_sentences),
+        needed_characters(characters) if has_bytes else len(characters),
     )
-
-
-def _count_words(text: str) -> int:
-    chinese = sum("\u4e00" <= character <= "\u9fff" for character in text)
-    return len(text.split()) + chinese
