@@ -1,4 +1,4 @@
-"""What every picture shares: fonts that know Chinese, a quiet style, and safe saving."""
+"""What every picture shares: its fonts, a quiet style, and safe saving."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,25 +6,29 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import UsageError
+from regard.inspection.fonts import FAMILIES, quiet_matplotlib, register
 from regard.inspection.whole_file import whole_file
 
 SUFFIXES = (".png", ".svg", ".pdf")
-
-_FONTS = (
-    "DejaVu Sans",
-    "Noto Sans CJK SC",
-    "Noto Sans SC",
-    "Source Han Sans SC",
-    "Microsoft YaHei",
-    "PingFang SC",
-    "WenQuanYi Zen Hei",
-)
 
 # Dates and versions would make the bytes differ from day to day.
 _WITHOUT_DATES: dict[str, dict[str, None]] = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+_STYLE: dict[Any, Any] = {
+    "font.family": list(FAMILIES),
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 8,
+    "svg.hashsalt": "regard",
+    "pdf.fonttype": 42,
 }
 
 
@@ -59,24 +63,13 @@ def checked_path(path: str | Path) -> Path:
 @contextmanager
 def canvas(width: float, height: float) -> Iterator[Any]:
     """A figure of that many inches, in the house's style while the block lasts."""
-    import matplotlib as mpl
-    from matplotlib import font_manager
-    from matplotlib.figure import Figure
+    with quiet_matplotlib():
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
 
-    known = set(font_manager.get_font_names())
-    style: dict[Any, Any] = {
-        "font.family": [font for font in _FONTS if font in known] or ["sans-serif"],
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.titlesize": 11,
-        "axes.titlelocation": "left",
-        "axes.titlepad": 8,
-        "svg.hashsalt": "regard",
-        "pdf.fonttype": 42,
-    }
-    with mpl.rc_context(style):
-        yield Figure(figsize=(width, height), layout="constrained")
+        register()
+        with mpl.rc_context(_STYLE):
+            yield Figure(figsize=(width, height), layout="constrained")
 
 
 def save(figure: Any, path: str | Path, dots_per_inch: int = 200) -> Path:
@@ -84,7 +77,7 @@ def save(figure: Any, path: str | Path, dots_per_inch: int = 200) -> Path:
     place = checked_path(path)
     suffix = place.suffix.lower()
     try:
-        with whole_file(place) as beside:
+        with quiet_matplotlib(), whole_file(place) as beside:
             figure.savefig(
                 beside, format=suffix[1:], dpi=dots_per_inch, metadata=_WITHOUT_DATES[suffix]
             )

@@ -1,7 +1,6 @@
 """A scene as PNG or PDF, drawn by matplotlib item by item."""
 
 import io
-import warnings
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -28,7 +27,7 @@ def draw(scene: Scene, kind: str) -> bytes:
     """The file's bytes, of kind "png" or "pdf"."""
     colours = COLOURS[scene.theme]
     size = scene.width / _PIXELS, scene.height / _PIXELS
-    with canvas(*size) as figure, warnings.catch_warnings():
+    with canvas(*size) as figure:
         figure.set_layout_engine("none")  # every place is known already
         figure.set_facecolor(colours["ground"])
         axes = figure.add_axes((0, 0, 1, 1))
@@ -36,8 +35,6 @@ def draw(scene: Scene, kind: str) -> bytes:
         axes.axis("off")
         for order, (kind_of_item, group) in enumerate(groupby(scene.items, key=type)):
             _put(axes, kind_of_item, list(group), scene.theme, order + 1)
-        # A sign that no font here has becomes a box; one need not hear of every one.
-        warnings.filterwarnings("ignore", "Glyph .* missing")
         sharpness = (_MOST_DOTS / (scene.width * scene.height)) ** 0.5
         sharpness = min(_SHARPNESS, max(1.0, sharpness))
         written = io.BytesIO()

@@ -5,21 +5,6 @@ from unicodedata import category, east_asian_width
 
 from regard.inspection.scene.items import Number
 
-FONTS = (
-    "Noto Sans",
-    "DejaVu Sans",
-    "Segoe UI",
-    "Helvetica Neue",
-    "Arial",
-    "Noto Sans CJK SC",
-    "Noto Sans SC",
-    "Source Han Sans SC",
-    "PingFang SC",
-    "Microsoft YaHei",
-    "WenQuanYi Zen Hei",
-    "sans-serif",
-)
-
 _NARROW, _MIDDLING, _BROAD = frozenset("iIl.,:;'|!’‘·jft()[]"), 0.61, frozenset("mwMWOQ%@&…—")
 
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from html import escape
 
+from regard.inspection.fonts import FAMILIES, embedded_fonts
 from regard.inspection.scene.bitmap import data_address, shades
 from regard.inspection.scene.colours import COLOURS, ramp_table
 from regard.inspection.scene.items import Heat, Item, Number, Path, Rectangle, Scene, Text
-from regard.inspection.scene.measure import FONTS
 
 _MOST_CELLS = 3_000  # of a picture; with more, its matrices are images
 # XML has no way at all to write these.
@@ -19,7 +19,8 @@ def to_svg(scene: Scene) -> str:
     colours = COLOURS[scene.theme]
     told = sum(item.values.size for item in scene.items if isinstance(item, Heat) and item.tells)
     width, height = number(scene.width), number(scene.height)
-    fonts = ",".join(font if font == "sans-serif" else f"'{font}'" for font in FONTS)
+    faces, families = embedded_fonts("".join(sorted(_letters(scene))))
+    fonts = ",".join(f"'{family}'" for family in (*families, *FAMILIES)) + ",sans-serif"
     drawn = "\n".join(
         line for item in scene.items for line in _item(item, scene.theme, told <= _MOST_CELLS)
     )
@@ -27,8 +28,14 @@ def to_svg(scene: Scene) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img" font-family="{fonts}">\n'
         f"<title>{clean(scene.title)}</title>\n"
+        f"<style>{faces}</style>\n"
         f'<rect width="100%" height="100%" fill="{colours["ground"]}"/>\n{drawn}\n</svg>\n'
     )
+
+
+def _letters(scene: Scene) -> set[str]:
+    """Every character that is drawn; tips and the title are the viewer's own to show."""
+    return {one for item in scene.items if isinstance(item, Text) for one in item.text}
 
 
 def number(value: Number) -> str:

@@ -221,8 +221,13 @@ def test_words_are_never_markup(make_trace, form: str) -> None:
     svg = render(layout(made, View(form)), "svg").decode()
     root = ET.fromstring(svg)
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
-        *("svg", "title", "rect", "text", "path", "image")
+        *("svg", "title", "style", "rect", "text", "path", "image")
     }
+    (style,) = root.iter(f"{SVG}style")
+    face = (
+        r"@font-face\{font-family:'regard-[0-9a-f]{8}';src:url\(data:font/ttf;base64,[\w+/=]+\)\}"
+    )
+    assert re.fullmatch(f"({face})+", style.text or "")
     assert not re.search("<script", svg)
     if form in ("lines", "matrix", "overview"):
         written = {element.text or "" for element in root.iter(f"{SVG}text")}
