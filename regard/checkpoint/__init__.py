@@ -12,6 +12,7 @@ from regard.checkpoint.folder import (
     save,
     save_weights,
 )
+from regard.checkpoint.lexicon import load_lexicon, save_lexicon
 from regard.checkpoint.moments import Moment, keep_moment, load_moment, moments_of
 from regard.checkpoint.training_state import load_state, save_state
 from regard.checkpoint.weights import put_into, read_weights, write_weights
@@ -26,6 +27,7 @@ __all__ = [
     "begin",
     "keep_moment",
     "load",
+    "load_lexicon",
     "load_moment",
     "load_state",
     "load_weights",
@@ -34,6 +36,7 @@ __all__ = [
     "put_into",
     "read_weights",
     "save",
+    "save_lexicon",
     "save_state",
     "save_weights",
     "write_weights",

@@ -21,7 +21,7 @@ def average(
 ) -> None:
     """Average the weights of several models into a new model folder."""
     from regard.checkpoint import average as average_weights
-    from regard.checkpoint import load, save
+    from regard.checkpoint import load, load_lexicon, save, save_lexicon
 
     if last is not None and len(models) > 1:
         raise UsageError(f"--last {last} takes the checkpoints of one model, and {_named(models)}")
@@ -41,6 +41,8 @@ def average(
             _require_alike(first, load(path))
     weights = average_weights(sources)
     save(out, weights, first.recipe, first.source_tokenizer, first.target_tokenizer)
+    if (lexicon := load_lexicon(models[0])) is not None:
+        save_lexicon(out, lexicon)
     names = ", ".join(str(one) for one in sources)
     typer.echo(f"{out}: the average of {len(sources)}: {names}", err=True)
 

@@ -8,7 +8,7 @@ import typer
 from regard.cli import labelled, searching
 
 if TYPE_CHECKING:
-    from regard.language import Told, WordJudge
+    from regard.language import TaggedWord, WordJudge
     from regard.text.piece import Word
 
 
@@ -19,9 +19,7 @@ def tag(
     ] = None,
     spaces: Annotated[
         bool,
-        typer.Option(
-            "--spaces", help="Words are what spaces tell apart; else signs stand by themselves."
-        ),
+        typer.Option("--spaces", help="Words are what spaces tell apart, signs included."),
     ] = False,
     gold: labelled.Gold = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
@@ -39,42 +37,63 @@ def tag(
         labelled.refuse_both(text)
         labelled.show(_report(judge, gold), is_json=as_json)
         return
+    is_told = False
     for burst in labelled.bursts(text):
-        sentences = [(line, _words(line, spaces)) for line in burst]
-        for (line, words), told in zip(sentences, judge.tag(sentences), strict=True):
+        sentences = [(line, _words(judge, line, spaces)) for line in burst]
+        if not is_told and (note := _how_cut(judge, burst, spaces)):
+            typer.echo(f"regard: {note}", err=True)
+            is_told = True
+        for line, tagged in zip(burst, judge.tag(sentences), strict=True):
             if as_json:
-                typer.echo(json.dumps(_record(line, words, told), ensure_ascii=False))
+                typer.echo(json.dumps(_record(line, tagged), ensure_ascii=False))
                 continue
-            for word, one in zip(words, told, strict=True):
-                typer.echo(f"{word.text}\t{one.label}")
+            for one in tagged:
+                typer.echo(f"{one.word}\t{one.label}")
             typer.echo()
 
 
-def _words(line: str, spaces: bool) -> list["Word"]:
-    import re
+def _words(judge: "WordJudge", line: str, spaces: bool) -> list["Word"]:
+    from regard.text.segmenting import parted
 
-    from regard.text.piece import Word
-    from regard.text.words import split
-
-    parted = [Word(one.group(), one.start(), one.end()) for one in re.finditer(r"\S+", line)]
-    return parted if spaces and len(parted) > 1 else split(line)
+    given = parted(line)
+    return given if spaces and len(given) > 1 else judge.words(line)
 
 
-def _record(line: str, words: list["Word"], told: list["Told"]) -> dict[str, Any]:
+def _how_cut(judge: "WordJudge", lines: list[str], spaces: bool) -> str | None:
+    """What a user should know where text says nothing of its words."""
+    from regard.text.segmenting import is_unparted
+
+    if not any(is_unparted(line) and not (spaces and " " in line) for line in lines):
+        return None
+    how = "put spaces between words to cut it yourself"
+    if judge.lexicon is None:
+        return (
+            f"{judge.loaded.path} does not say whether it learned tags of words or of characters, "
+            f"and this text has no spaces: each character is taken for a word; {how}"
+        )
+    if not judge.lexicon.has_words:
+        return None  # it learned tags of characters, and is given characters
+    return (
+        "the model learned tags of words, and this text has no spaces between them: it is cut by "
+        f"the {len(judge.lexicon.counts):,} words of the training data; {how}"
+    )
+
+
+def _record(line: str, words: list["TaggedWord"]) -> dict[str, Any]:
     from regard.evaluation import spans, tells_spans
 
-    tags = [one.label for one in told]
+    tags = [one.label for one in words]
     record: dict[str, Any] = {
         "text": line,
         "words": [
             {
-                "word": word.text,
+                "word": one.word,
                 "tag": one.label,
                 "probability": one.probability,
-                "start": word.start,
-                "end": word.end,
+                "start": one.start,
+                "end": one.end,
             }
-            for word, one in zip(words, told, strict=True)
+            for one in words
         ],
     }
     if tells_spans(tags):

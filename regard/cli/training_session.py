@@ -111,7 +111,7 @@ def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display:
             shard(model)
         if resolved.training.compile:
             model.compile_hidden()
-    keeper.begin(resolved, prepared.source_tokenizer, prepared.target_tokenizer)
+    keeper.begin(resolved, prepared.source_tokenizer, prepared.target_tokenizer, prepared.lexicon)
     display.show_model(resolved, n_parameters, folder)
     return Run(
         recipe=resolved.training,

@@ -3,6 +3,7 @@ r"""Lines of UTF-8 files, one at a time. Only \n ends a line: never \x0c, \x85 o
 import gzip
 import io
 import re
+import shlex
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,8 +47,7 @@ def _open(path: Path) -> io.BufferedIOBase:
 def _without_mark(path: Path, raw: bytes) -> bytes:
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(
-            f"{path} is UTF-16; text has to be UTF-8. Convert it: "
-            f"iconv -f UTF-16 -t UTF-8 {path.name} > new-{path.name}"
+            f"{path} is UTF-16; text has to be UTF-8. Convert it: {_conversion(path, 'UTF-16')}"
         )
     return raw.removeprefix(b"\xef\xbb\xbf")
 
@@ -59,13 +59,21 @@ def _decoded(path: Path, number: int, raw: bytes) -> str:
         raise DataError(
             f"{path}, line {number}: byte {error.start + 1} of the line (0x{raw[error.start]:02X}) "
             "is not UTF-8. Convert the file, for example: "
-            f"iconv -f {likely_encoding(raw)} -t UTF-8 {path.name} > new-{path.name}"
+            f"{_conversion(path, likely_encoding(raw))}"
         ) from error
     if text.endswith("\n"):
         text = text[:-1]
         if text.endswith("\r"):
             text = text[:-1]
     return text.replace("\0", "") if "\0" in text else text
+
+
+def _conversion(path: Path, encoding: str) -> str:
+    """The command that makes UTF-8 of a file, beside it; as a shell takes it from here."""
+    old, new = (shlex.quote(str(one)) for one in (path, path.with_name(f"new-{path.name}")))
+    if path.name.lower().endswith(".gz"):
+        return f"gzip -dc {old} | iconv -f {encoding} -t UTF-8 | gzip > {new}"
+    return f"iconv -f {encoding} -t UTF-8 {old} > {new}"
 
 
 def likely_encoding(raw: bytes) -> str:

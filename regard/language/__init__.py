@@ -3,7 +3,7 @@
 from regard.inspection.trace import MASK
 from regard.language.finding import Finder, Found
 from regard.language.importance import importance
-from regard.language.labelling import Judge, Told, WordJudge
+from regard.language.labelling import Judge, TaggedWord, Told, WordJudge
 from regard.language.looking import Looks, Noted
 from regard.language.writing import Writer
 
@@ -14,6 +14,7 @@ __all__ = [
     "Judge",
     "Looks",
     "Noted",
+    "TaggedWord",
     "Told",
     "WordJudge",
     "Writer",

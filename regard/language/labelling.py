@@ -8,7 +8,7 @@ from typing import Generic, TypeVar, overload
 import numpy as np
 import torch
 
-from regard.checkpoint import LoadedModel
+from regard.checkpoint import LoadedModel, load_lexicon
 from regard.data import NOTHING, labelled_batch, text_row, word_rows
 from regard.errors import UsageError
 from regard.language.opening import open_as
@@ -17,8 +17,10 @@ from regard.recipes.labelling import ClassifierSection, Labelling
 from regard.shapes import Float, Tensor
 from regard.text import Tokenizer
 from regard.text.given import checked_items, checked_text, checked_texts
-from regard.text.given_words import cut_at_words
+from regard.text.given_words import cut_at_words, written
 from regard.text.piece import Word
+from regard.text.segmenting import Lexicon, is_parted, parted
+from regard.text.words import split
 
 _ROWS = 64
 
@@ -124,26 +126,76 @@ def _texts(given: object, name: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class TaggedWord(Told):
+    """A word of a text, its tag, and how probable that is."""
+
+    word: str
+    start: int  # in the text
+    end: int
+
+
+@dataclass(frozen=True)
 class WordJudge(_Opened[Tagger]):
     """A model that tells the tag of each word."""
+
+    lexicon: Lexicon | None = None  # the words of its training data, where they are known
 
     @classmethod
     def open(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "WordJudge":
         """Open a model folder."""
-        return cls(*open_as(Tagger, folder, device, cannot="tells no tags of words"))
+        loaded, model = open_as(Tagger, folder, device, cannot="tells no tags of words")
+        return cls(loaded, model, load_lexicon(folder))
+
+    def words(self, text: str) -> list[Word]:
+        """The words of a text, cut as the training data were.
+
+        Where spaces part characters that are usually written without, they part the words. Else
+        Chinese and Japanese are cut by the words of the training data; signs stand by themselves.
+        """
+        checked_text(text, "text")
+        if self.lexicon is None and is_parted(text):
+            return parted(text)
+        return split(text) if self.lexicon is None else self.lexicon.words(text)
+
+    @overload
+    def tag(  # type: ignore[overload-overlap]  # a str iterates too, but is one text
+        self, sentences: str
+    ) -> list[TaggedWord]: ...
+
+    @overload
+    def tag(
+        self, sentences: Iterable[str | tuple[str, Sequence[Word]]]
+    ) -> Iterator[list[TaggedWord]]: ...
+
+    def tag(
+        self, sentences: str | Iterable[str | tuple[str, Sequence[Word]]]
+    ) -> list[TaggedWord] | Iterator[list[TaggedWord]]:
+        """The words of a sentence, each with its likeliest tag; of several sentences, of each.
+
+        A sentence may be given with its words and their places, as ``words`` finds them.
+        """
+        if isinstance(sentences, str):
+            return next(self._tag([(sentences, self.words(sentences))]))
+        items = enumerate(checked_items(sentences, "sentences"))
+        return self._tag([self._given(one, f"sentences[{number}]") for number, one in items])
+
+    def _given(self, sentence: object, name: str) -> tuple[str, Sequence[Word]]:
+        if isinstance(sentence, tuple) and len(sentence) == 2:
+            return checked_text(sentence[0], f"{name}[0]"), sentence[1]
+        text = checked_text(sentence, name)
+        return text, self.words(text)
 
     @torch.inference_mode()
-    def tag(self, sentences: Sequence[tuple[str, Sequence[Word]]]) -> Iterator[list[Told]]:
-        """The likeliest tag of each word; words are given with their places in the text."""
+    def _tag(self, sentences: Sequence[tuple[str, Sequence[Word]]]) -> Iterator[list[TaggedWord]]:
         for first in range(0, len(sentences), _ROWS):
             part = sentences[first : first + _ROWS]
             cut = [
-                word_rows(cut_at_words(self.tokenizer, text, words), self.model.context)
+                word_rows(cut_at_words(self.tokenizer, *_read(text, words)), self.model.context)
                 for text, words in part
             ]
             told = iter(self._told([row for rows in cut for row in rows]))
             for _, words in part:
-                yield [next(told) for _ in words]
+                yield [_tagged(word, next(told)) for word in words]
 
     def _told(self, rows: list[tuple[list[int], list[int]]]) -> Iterator[Told]:
         """The tags of all words of these rows, end to end."""
@@ -156,3 +208,12 @@ class WordJudge(_Opened[Tagger]):
             batch = labelled_batch(pairs).to(self.model.output.weight.device)
             logits = self.model.at(batch.source, batch.target != NOTHING)
             yield from (best for (best,) in self._best(logits, 1))
+
+
+def _tagged(word: Word, told: Told) -> TaggedWord:
+    return TaggedWord(told.label, told.probability, word.text, word.start, word.end)
+
+
+def _read(text: str, words: Sequence[Word]) -> tuple[str, Sequence[Word]]:
+    """A text as training reads it: there, too, spaces that part Chinese words are not read."""
+    return written([word.text for word in words]) if is_parted(text) else (text, words)

@@ -20,7 +20,7 @@ from regard.text.piece import Piece, Word
 from regard.text.special import NAMES, UNKNOWN
 
 # Han, kana (with their half-width forms) and the ideographic iteration and closing marks.
-_ONE_BY_ONE = (
+ONE_BY_ONE = (
     r"\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
@@ -49,9 +49,9 @@ def _pattern() -> re.Pattern[str]:
         for c in chain(range(0x300, 0x1F000), range(0xE0100, 0xE01F0))
         if unicodedata.category(chr(c))[0] == "M"
     )
-    letter = rf"[^\W_{_ONE_BY_ONE}][{marks}\u200c\u200d]*"
+    letter = rf"[^\W_{ONE_BY_ONE}][{marks}\u200c\u200d]*"
     word = rf"(?:{letter})+(?:(?:[-'’](?={letter})|(?<=\d)[.,](?=\d))(?:{letter})+)*"
-    ideograph = rf"[{_ONE_BY_ONE}][{marks}]*"
+    ideograph = rf"[{ONE_BY_ONE}][{marks}]*"
     flag = rf"{_FLAG}{{2}}"
     sign = rf"[^{_GAP}](?:[{marks}{_SKIN}]|\u200d[^{_GAP}])*"
     return re.compile(rf"{TURN}|{_ELIDED}(?={letter})|{word}|{ideograph}|{flag}|{sign}")
@@ -110,7 +110,7 @@ def _is_written_without_spaces(character: str) -> bool:
 
 @cache
 def _one_by_one() -> re.Pattern[str]:
-    return re.compile(f"[{_ONE_BY_ONE}]")
+    return re.compile(f"[{ONE_BY_ONE}]")
 
 
 class Words(vocabulary.ListedVocabulary):

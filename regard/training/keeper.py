@@ -16,6 +16,7 @@ from regard.checkpoint import (
     keep_moment,
     put_into,
     read_weights,
+    save_lexicon,
     save_weights,
 )
 from regard.checkpoint.locking import LOCK, FolderLock
@@ -27,6 +28,7 @@ from regard.models import Model
 from regard.recipes import Recipe, parse_recipe, shown, write_recipe
 from regard.shapes import Tensor
 from regard.text import Tokenizer
+from regard.text.segmenting import Lexicon
 from regard.training.distributed import Ranks
 from regard.training.run import AnyUpdater, Progress
 from regard.training.sharded import spread_weights, whole_weights
@@ -125,10 +127,18 @@ class FolderKeeper:
         """Let another process train in the folder."""
         self._lock.release()
 
-    def begin(self, recipe: Recipe, source: Tokenizer, target: Tokenizer) -> None:
+    def begin(
+        self,
+        recipe: Recipe,
+        source: Tokenizer,
+        target: Tokenizer,
+        lexicon: Lexicon | None = None,
+    ) -> None:
         """Write all of the model folder but the weights."""
         if self.ranks.is_first:
             begin(self.folder, recipe, source, target)
+            if lexicon is not None:
+                save_lexicon(self.folder, lexicon)
 
     def last_update(self) -> int:
         """Where the run will go on; 0 for a new one."""

@@ -27,6 +27,7 @@ from regard.recipes.derive import Facts, derive, known
 from regard.recipes.labelling import Labelling
 from regard.text import Tokenizer
 from regard.text.given_words import cut_at_words, written
+from regard.text.segmenting import Lexicon
 from regard.training.initial import begin_from
 from regard.training.label_account import Examples, LabelAccount, Split, notes_on
 from regard.training.labelling import LabelValidation, labelling
@@ -44,6 +45,12 @@ class PreparedLabels(Prepared):
     """Labelled rows to learn from."""
 
     learned: LabelledRows
+    words: Lexicon | None  # of data with tags
+
+    @property
+    def lexicon(self) -> Lexicon | None:
+        """The words that have tags; a text to tag is cut into such."""
+        return self.words
 
     @property
     def task(self) -> Task:
@@ -91,6 +98,7 @@ def prepare_label_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> 
         account=LabelAccount(len(read), len(examples), len(split.held), counts),
         note="; ".join(notes) or None,
         learned=rows,
+        words=Lexicon.of(words) if (words := _words(split.learned)) else None,
     )
 
 
@@ -128,6 +136,10 @@ def _split(examples: Examples, named: Examples, seed: int) -> Split:
 
 def _sentences(examples: Examples) -> Iterator[str]:
     return (text for one in examples for text in one.texts)
+
+
+def _words(examples: Examples) -> list[tuple[str, ...]]:
+    return [one.words for one in examples if isinstance(one, Tagged)]
 
 
 def _told(recipe: Recipe, labels: tuple[str, ...], example: Classified | Tagged) -> Recipe:

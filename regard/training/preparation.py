@@ -24,6 +24,7 @@ from regard.errors import DataError
 from regard.recipes import Recipe
 from regard.recipes.derive import Facts, derive, known
 from regard.text import Tokenizer
+from regard.text.segmenting import Lexicon
 from regard.training.tasks import Task, translation
 from regard.training.tokenizers import learned_tokenizers
 from regard.training.validation import HeldOut, Validation
@@ -61,6 +62,11 @@ class Prepared:
     def task(self) -> Task:
         """What is learned from a batch."""
         raise NotImplementedError
+
+    @property
+    def lexicon(self) -> Lexicon | None:
+        """The words of the data, where they say how a text is cut into words."""
+        return None
 
     def plan(self, rank: int, n_ranks: int) -> Plan:
         """The batches of one of so many processes."""

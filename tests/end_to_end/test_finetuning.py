@@ -288,3 +288,36 @@ def test_what_a_model_cannot_do_is_refused(
     named = ("--data", files / "train.bio", "--init", classifier)
     done = train("bert-tag", tmp_path / "run", *named, changes=("training.updates=1",))
     assert done.returncode == 0  # an encoder that was fine-tuned before is one too
+
+
+def test_chinese_is_cut_into_the_words_that_were_learned(tmp_path: Path) -> None:
+    draw = random.Random(2)
+    places, lines = ["北京", "上海", "哈尔滨"], []
+    for _ in range(120):
+        who, place = draw.choice(["我", "他们", "学生"]), draw.choice(places)
+        lines.append(f"{who} 喜欢 {place} 。\tA O B O\n")
+    (tmp_path / "train.tsv").write_text("".join(lines), encoding="utf-8")
+    out = tmp_path / "run"
+    changes = (*SIZES, "model.context=16", "text.kind=characters", "training.updates=60")
+    assert train("bert-tag", out, "--data", tmp_path / "train.tsv", changes=changes).returncode == 0
+
+    done = regard("tag", out, "学生喜欢哈尔滨。", "他们喜欢北京。")
+    assert (
+        done.stdout == "学生\tA\n喜欢\tO\n哈尔滨\tB\n。\tO\n\n他们\tA\n喜欢\tO\n北京\tB\n。\tO\n\n"
+    )
+    assert done.stderr.count("words of the training data") == 1  # said once
+    done = regard("tag", out, "学生 喜欢 哈尔滨 。")
+    assert done.stdout == "学生\tA\n喜欢\tO\n哈尔滨\tB\n。\tO\n\n"
+    assert done.stderr == ""
+
+    (out / "words.json").unlink()  # as of a folder that was made before, or imported
+    done = regard("tag", out, "学生喜欢北京。")
+    assert done.stdout.count("\n") == len("学生喜欢北京。") + 1
+    assert "each character is taken for a word" in done.stderr
+    done = regard("tag", out, "学生 喜欢 哈尔滨 。")
+    assert (done.stdout.splitlines()[2], done.stderr) == ("哈尔滨\tB", "")
+
+    (out / "words.json").write_text('{"北京": "often"}', encoding="utf-8")
+    done = regard("tag", out, "学生喜欢北京。")
+    assert done.returncode == 2
+    assert "words.json" in done.stderr

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import subprocess
 import tracemalloc
 
 import pytest
@@ -187,17 +188,13 @@ def test_refusals_of_names(tmp_path):
 
 def test_refusals_of_encodings(tmp_path):
     path = write(tmp_path / "a.tsv", "ok\tok\nfür\tfor\n".encode("latin-1"))
-    assert refusal(path) == (
-        f"{path}, line 2: byte 2 of the line (0xFC) is not UTF-8. Convert the file, for example: "
-        "iconv -f ISO-8859-1 -t UTF-8 a.tsv > new-a.tsv"
-    )
+    assert f"{path}, line 2: byte 2 of the line (0xFC) is not UTF-8" in refusal(path)
+    assert refusal(path).endswith(f"iconv -f ISO-8859-1 -t UTF-8 {path} > {tmp_path}/new-a.tsv")
     path = write(tmp_path / "d.tsv", "我爱北京。\tI love Beijing.\n".encode("gb18030"))
-    assert refusal(path).endswith("iconv -f GB18030 -t UTF-8 d.tsv > new-d.tsv")
+    assert refusal(path).endswith(f"iconv -f GB18030 -t UTF-8 {path} > {tmp_path}/new-d.tsv")
     path = write(tmp_path / "b.tsv", "a\tb\n".encode("utf-16"))
-    assert refusal(path) == (
-        f"{path} is UTF-16; text has to be UTF-8. Convert it: "
-        "iconv -f UTF-16 -t UTF-8 b.tsv > new-b.tsv"
-    )
+    assert refusal(path).startswith(f"{path} is UTF-16")
+    assert refusal(path).endswith(f"iconv -f UTF-16 -t UTF-8 {path} > {tmp_path}/new-b.tsv")
     path = tmp_path / "c.tsv.gz"
     path.write_bytes(b"a\tb\n")
     assert refusal(path).startswith(f"{path} ends in .gz but is damaged or not compressed: ")
@@ -269,3 +266,14 @@ def test_malformed_catalogues_are_refused(tmp_path, text, line, sentence):
     path = write(tmp_path / "a.po", text)
     assert refusal(path).startswith(f"{path}, line {line}: ")
     assert sentence in refusal(path)
+
+
+@pytest.mark.parametrize("name", ["pairs.tsv", "pairs.tsv.gz", "my pairs.tsv"])
+def test_the_conversion_that_is_advised_works(tmp_path, name):
+    (tmp_path / "some data").mkdir()
+    path = tmp_path / "some data" / name
+    raw = "你好\tHello\n".encode("gb18030")
+    path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
+    advised = refusal(path).partition("for example: ")[2]
+    subprocess.run(advised, shell=True, check=True)
+    assert list(read_pairs(path.with_name(f"new-{name}"))) == [("你好", "Hello")]
