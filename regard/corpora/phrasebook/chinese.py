@@ -10,6 +10,7 @@ from regard.corpora.phrasebook.meaning import (
     Meaning,
     NounPhrase,
     Place,
+    PredicateNoun,
     Quality,
     Relative,
 )
@@ -107,13 +108,14 @@ def _verb(s: Sentence, event: Event, base: int, *, has_aspect: bool = True) -> i
         s.add("从来", base + n.ADVERB, "advmod")
         s.add("没有", base + n.NEGATION, "advmod")
     elif is_negated:
-        s.add("没有" if tense == "past" else "不", base + n.NEGATION, "advmod")
+        has_happened = tense in ("past", "progressive")
+        s.add("没有" if has_happened else "不", base + n.NEGATION, "advmod")
     if tense in MODALS:
         s.add(MODALS[tense], base + n.AUXILIARY, "aux")
     elif tense == "already":
         s.add("已经", base + n.ADVERB, "advmod")
     elif tense in ("progressive", "was doing"):
-        s.add("正在", base + n.AUXILIARY, "advmod")
+        s.add(_progressive(event), base + n.AUXILIARY, "advmod")
     before = list(range(start, len(s.words)))
     if event.place is not None or event.question == "where":
         # 正在 already holds the 在 of the place.
@@ -133,6 +135,16 @@ def _verb(s: Sentence, event: Event, base: int, *, has_aspect: bool = True) -> i
         if second:
             s.add(second, base + n.VERB, "compound:vo", place)
     return place
+
+
+def _progressive(event: Event) -> str:
+    """在 for what goes on; 正在 where the moment, the place or the object is told."""
+    if event.is_negated:
+        return "在"
+    is_told = event.time is not None or event.place is not None or event.question == "where"
+    if event.tense == "was doing" or is_told or (event.object is not None and not event.question):
+        return "正在"
+    return "在"
 
 
 def _place(s: Sentence, place: Place | None, base: int, is_absorbed: bool) -> int:
@@ -227,6 +239,19 @@ def _quality(s: Sentence, quality: Quality, base: int, main: Event | None = None
     return place
 
 
+def _predicate_noun(s: Sentence, one: PredicateNoun) -> int:
+    before = [noun_phrase(s, one.subject, n.SUBJECT, "nsubj")]
+    if one.is_negated:
+        before.append(s.add("不", n.NEGATION, "advmod"))
+    before.append(s.add("是", n.AUXILIARY, "cop"))
+    determiner = one.predicate.determiner
+    is_owned = determiner is not None and not determiner.has_measure
+    phrase = one.predicate if is_owned else NounPhrase(one.predicate.noun)  # 是医生, one or many
+    place = noun_phrase(s, phrase, n.OBJECT, "root")
+    s.hang(place, *before)
+    return place
+
+
 def _existence(s: Sentence, existence: Existence) -> int:
     noun = s.add(existence.place.noun.chinese, n.PLACE, "obl")
     s.add(existence.place.relation.chinese[0], n.RELATION, "case:loc", noun)
@@ -272,4 +297,4 @@ def _bare_event(s: Sentence, event: Event) -> int:
     return moment
 
 
-GRAMMAR = Grammar(_event, _quality, _existence, _compound)
+GRAMMAR = Grammar(_event, _quality, _predicate_noun, _existence, _compound)

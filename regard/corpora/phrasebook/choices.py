@@ -120,6 +120,26 @@ WHAT_VERBS = tuple(
     if verb.objects and not verb.french_particle and "person" not in verb.objects
     and verb.english[0] not in ("wear", "cross")
 )  # fmt: skip
+# What somebody is: by profession (those of the sort "job" have one French word for both genders),
+# or to somebody; and who is said to be so.
+PROFESSIONS = {
+    gender: tuple(
+        NOUNS[name]
+        for name in (
+            *("doctor", "teacher", "engineer", "nurse", "student", "singer", "actor", "farmer"),
+            *("baker", "cook", "tourist", "writer", "lawyer", "dancer", "waitress"),
+        )
+        if NOUNS[name].gender == gender or "job" in NOUNS[name].sorts
+    )
+    for gender in ("m", "f")
+}
+RELATIONS = {
+    "m": tuple(NOUNS[name] for name in ("friend", "neighbour", "doctor", "teacher", "lawyer")),
+    "f": tuple(NOUNS[name] for name in ("doctor", "teacher")),
+}
+ADULTS = tuple(NOUNS[name] for name in ("man", "woman", "friend", "neighbour"))
+ANIMALS = tuple(n for n in COMMON_NOUNS if "animal" in n.sorts and n.name != "animal")
+OWNERS = _weighted("my:2 your:2 our:1 their:1")
 GIVING_VERBS = tuple(v for v in VERBS.values() if "r" in v.marks)
 ARRIVING_VERBS = tuple(VERBS[name] for name in ("arrive", "leave", "come back", "fall"))
 _NO_PLACE = [

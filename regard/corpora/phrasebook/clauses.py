@@ -152,7 +152,7 @@ class ClauseSampler:
         is_negated = not question and chance() < 0.25 and "w" not in verb.marks
         subject = self.subject(verb, is_definite=is_negated or bool(question))
         tense = self.tense(verb, subject)
-        if tense in ("progressive", "already", "never", "must"):
+        if tense in ("already", "never", "must"):
             is_negated = False
         if question and tense in ("already", "never", "must", "want"):
             tense = "past"
@@ -181,6 +181,8 @@ class ClauseSampler:
             place = self.place()
         if place is not None and thing is not None and place.noun is thing.noun:
             place = None
+        if tense == "progressive" and is_negated:
+            place = None  # 没有在花园里睡觉 says that nobody slept there
         if question == "when":
             time = frequency = None
         is_first = time is not None and not question and chance() < 0.35

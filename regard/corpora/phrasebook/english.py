@@ -2,12 +2,10 @@
 
 from regard.corpora.phrasebook import sentence as n
 from regard.corpora.phrasebook.english_phrases import (
-    BE,
     DO,
-    NOT,
-    WAS,
     add_object,
     auxiliaries,
+    copula,
     noun_phrase,
     verb_group,
 )
@@ -20,6 +18,7 @@ from regard.corpora.phrasebook.meaning import (
     Meaning,
     NounPhrase,
     Place,
+    PredicateNoun,
     Quality,
 )
 from regard.corpora.phrasebook.sentence import NOTHING, Sentence
@@ -122,13 +121,7 @@ def _quality(s: Sentence, quality: Quality, base: int, main: Event | None = None
     before = []
     phrase = quality.subject
     slot = 2 if isinstance(phrase, str) else phrase.slot
-    if quality.tense == "future":
-        words = ["won't" if quality.is_negated else "will", "be"]
-    else:
-        be = (WAS if quality.tense == "past" else BE)[slot]
-        words = [be]
-        if quality.is_negated:
-            words = ["am", "not"] if be == "am" else [NOT[be]]
+    words = copula(quality.tense, slot, quality.is_negated)
     if quality.question:
         before.append(s.add(words.pop(0), NOTHING, "cop"))
     if isinstance(phrase, str):
@@ -177,6 +170,20 @@ def _degree(s: Sentence, quality: Quality, base: int, before: list[int]) -> int:
     return s.add(adjective.english, base + n.VERB, "root")
 
 
+def _predicate_noun(s: Sentence, one: PredicateNoun) -> int:
+    before = []
+    words = copula("present", one.subject.slot, one.is_negated)
+    if one.question:
+        before.append(s.add(words.pop(0), n.AUXILIARY, "cop"))
+    before.append(noun_phrase(s, one.subject, n.SUBJECT, "nsubj"))
+    for word in words:
+        piece = n.NEGATION if word.endswith(("n't", "not")) else n.AUXILIARY
+        before.append(s.add(word, piece, "advmod" if word == "not" else "cop"))
+    place = noun_phrase(s, one.predicate, n.OBJECT, "root")
+    s.hang(place, *before)
+    return place
+
+
 def _existence(s: Sentence, existence: Existence) -> int:
     there = s.add("there", NOTHING, "expl")
     verb = s.add("are" if existence.subject.slot == 4 else "is", n.VERB, "root")
@@ -214,4 +221,4 @@ def _compound(s: Sentence, compound: Compound) -> int:
     return root
 
 
-GRAMMAR = Grammar(_event, _quality, _existence, _compound)
+GRAMMAR = Grammar(_event, _quality, _predicate_noun, _existence, _compound)

@@ -90,13 +90,13 @@ def verb_group(
     words, form = auxiliaries(tense, slot, is_negated)
     start = len(s.words)
     for word in words:
-        piece = base + (n.NEGATION if word.endswith("n't") else n.AUXILIARY)
+        piece = base + (n.NEGATION if word.endswith(("n't", "not")) else n.AUXILIARY)
         if word in ("never", "already"):
             s.add(word, base + n.ADVERB, "advmod")
         elif word == "to":
             s.add(word, NOTHING, "mark")
         else:
-            s.add(word, piece, "aux")
+            s.add(word, piece, "advmod" if word == "not" else "aux")
     if frequency is not None:
         s.add(frequency.english[0], base + n.ADVERB, "advmod")
     if form == 0 and not words and slot == 2:
@@ -124,7 +124,17 @@ def auxiliaries(tense: Tense, slot: int, is_negated: bool) -> tuple[list[str], i
         return ["wants" if slot == 2 else "want", "to"], 0
     if tense in ("already", "never"):
         return [HAVE[slot], tense], 3
-    return [(WAS if tense == "was doing" else BE)[slot]], 4
+    return copula("past" if tense == "was doing" else "present", slot, is_negated), 4
+
+
+def copula(tense: str, slot: int, is_negated: bool) -> list[str]:
+    """The form of "be", with its negation."""
+    if tense == "future":
+        return ["won't" if is_negated else "will", "be"]
+    be = (WAS if tense == "past" else BE)[slot]
+    if not is_negated:
+        return [be]
+    return [be, "not"] if be == "am" else [NOT[be]]
 
 
 def add_object(s: Sentence, verb: Verb, phrase: NounPhrase, base: int, head: int) -> None:

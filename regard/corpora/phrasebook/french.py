@@ -12,6 +12,7 @@ from regard.corpora.phrasebook.meaning import (
     Meaning,
     NounPhrase,
     Place,
+    PredicateNoun,
     Quality,
     Relative,
     Tense,
@@ -109,8 +110,11 @@ def _verb(
         s.add(finite, base + n.AUXILIARY, "aux")
     elif tense in ("progressive", "was doing"):
         finite = (WAS if tense == "was doing" else IS)[slot]
-        for word in (finite, "en", "train", "de"):
-            s.add(word, base + n.AUXILIARY, "aux" if word == finite else "fixed", start)
+        first = s.add(finite, base + n.AUXILIARY, "aux")
+        if is_negated:
+            s.add("pas", base + n.NEGATION, "advmod")
+        for word in ("en", "train", "de"):
+            s.add(word, base + n.AUXILIARY, "fixed", first)
     if not finite:
         last = (forms.future if tense == "future" else forms.present)[slot]
         place = s.add(last, base + n.VERB, "root")
@@ -122,7 +126,7 @@ def _verb(
         s.add("jamais", base + n.ADVERB, "advmod", place)
     elif tense == "already":
         s.add("déjà", base + n.ADVERB, "advmod", place)
-    elif is_negated:
+    elif is_negated and tense != "progressive":
         s.add("pas", base + n.NEGATION, "advmod", place)
     if finite:
         place = s.add(last, base + n.VERB, "root")
@@ -245,6 +249,29 @@ def _quality(s: Sentence, quality: Quality, base: int, main: Event | None = None
     return place
 
 
+def _predicate_noun(s: Sentence, one: PredicateNoun) -> int:
+    before = _asked(s, one.question, 0) if one.question else []
+    before.append(_phrase(s, one.subject, n.SUBJECT, "nsubj"))
+    if one.is_negated:
+        before.append(s.add("ne", n.NEGATION, "advmod"))
+    before.append(s.add(IS[one.subject.slot], n.AUXILIARY, "cop"))
+    if one.is_negated:
+        before.append(s.add("pas", n.NEGATION, "advmod"))
+    noun, determiner = one.predicate.noun, one.predicate.determiner
+    is_many = one.predicate.is_plural
+    # What people are by profession has no article.
+    if "person" not in noun.sorts:
+        article = "des" if is_many else "une" if noun.gender == "f" else "un"
+        before.append(s.add(article, n.OBJECT + n.DETERMINER, "det"))
+    elif determiner is not None and not determiner.has_measure:
+        place = noun_phrase(s, one.predicate, n.OBJECT, "root")
+        s.hang(place, *before)
+        return place
+    place = s.add(noun.french[is_many], n.OBJECT + n.NOUN, "root")
+    s.hang(place, *before)
+    return place
+
+
 def _existence(s: Sentence, existence: Existence) -> int:
     il = s.add("il", NOTHING, "expl:subj")
     y = s.add("y", n.VERB, "fixed")
@@ -283,4 +310,4 @@ def _compound(s: Sentence, compound: Compound) -> int:
     return root
 
 
-GRAMMAR = Grammar(_event, _quality, _existence, _compound)
+GRAMMAR = Grammar(_event, _quality, _predicate_noun, _existence, _compound)

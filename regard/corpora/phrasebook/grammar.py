@@ -3,7 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from regard.corpora.phrasebook.meaning import Compound, Event, Existence, Meaning, Quality
+from regard.corpora.phrasebook.meaning import (
+    Compound,
+    Event,
+    Existence,
+    Meaning,
+    PredicateNoun,
+    Quality,
+)
 from regard.corpora.phrasebook.sentence import Sentence
 
 
@@ -13,6 +20,7 @@ class Grammar:
 
     event: Callable[[Sentence, Event, int], int]
     quality: Callable[[Sentence, Quality, int], int]
+    predicate_noun: Callable[[Sentence, PredicateNoun], int]
     existence: Callable[[Sentence, Existence], int]
     compound: Callable[[Sentence, Compound], int]
 
@@ -22,6 +30,8 @@ class Grammar:
             return self.event(sentence, meaning, 0), meaning.question
         if isinstance(meaning, Quality):
             return self.quality(sentence, meaning, 0), meaning.question
+        if isinstance(meaning, PredicateNoun):
+            return self.predicate_noun(sentence, meaning), meaning.question
         if isinstance(meaning, Existence):
             return self.existence(sentence, meaning), ""
         return self.compound(sentence, meaning), ""

@@ -8,6 +8,7 @@ from regard.corpora.phrasebook.meaning import (
     Existence,
     Meaning,
     NounPhrase,
+    PredicateNoun,
     Quality,
 )
 
@@ -26,7 +27,7 @@ def phrases(meaning: Meaning) -> Iterator[NounPhrase]:
     """All noun phrases of a meaning that may have an adjective or a clause."""
     if isinstance(meaning, Event):
         yield from (p for p in (meaning.subject, meaning.object, meaning.recipient) if p)
-    elif isinstance(meaning, Existence):
+    elif isinstance(meaning, Existence | PredicateNoun):
         yield meaning.subject
     elif isinstance(meaning, Quality):
         yield from (p for p in (meaning.subject, meaning.than) if isinstance(p, NounPhrase))
@@ -70,9 +71,13 @@ def tags(meaning: Meaning) -> tuple[str, ...]:
         found.append("comparison" if event.than is not None else "quality")
         if event.is_negated:
             found.append("negation")
+    elif isinstance(event, PredicateNoun):
+        found.append("predicate-noun")
+        if event.is_negated:
+            found.append("negation")
     elif isinstance(event, Existence):
         found.append("existence")
-    if isinstance(event, Event | Quality) and event.question:
+    if isinstance(event, Event | Quality | PredicateNoun) and event.question:
         found += ["question", event.question]
     for phrase in phrases(meaning):
         if phrase.relative is not None:

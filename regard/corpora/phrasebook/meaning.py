@@ -117,6 +117,16 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PredicateNoun:
+    """Somebody or something is one of a kind; the predicate has "a", an owner, or is in general."""
+
+    subject: NounPhrase
+    predicate: NounPhrase
+    is_negated: bool = False
+    question: Question = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Existence:
     """There is something somewhere."""
 
@@ -133,4 +143,4 @@ class Compound:
     second: "Quality | Event | Adverbial"
 
 
-Meaning = Event | Quality | Existence | Compound
+Meaning = Event | Quality | PredicateNoun | Existence | Compound

@@ -14,12 +14,15 @@ from regard.corpora.phrasebook.meaning import (
     Meaning,
     NounPhrase,
     Place,
+    PredicateNoun,
     Quality,
+    Question,
     Relative,
     Tense,
 )
-from regard.corpora.phrasebook.nouns import COMMON_NOUNS, PERSON_NAMES, PRONOUNS, Noun
+from regard.corpora.phrasebook.nouns import COMMON_NOUNS, NOUNS, PERSON_NAMES, PRONOUNS, Noun
 from regard.corpora.phrasebook.small_words import (
+    DETERMINERS,
     PLACES,
     SURFACES,
     TIMES,
@@ -123,6 +126,28 @@ class Sampler(ClauseSampler):
         if "person" in noun.sorts and self.chance() < 0.4:
             return NounPhrase(self.choose(PERSON_NAMES))
         return NounPhrase(self.choose(_like(noun, adjective)), self.choose(c.SINGLE))
+
+    def predicate_noun(self) -> Meaning:
+        """Somebody is a doctor, or somebody's friend; an animal is a fox."""
+        x = self.chance()
+        is_animal = x < 0.25
+        if is_animal:
+            subject = NounPhrase(NOUNS["animal"], self.choose(c.DEFINITE))
+            noun = self.choose(c.ANIMALS)
+        else:
+            subject = self.person()
+            if x < 0.5:
+                subject = self.phrase(self.choose(c.ADULTS), c.OWNED, c.DEFINITE)
+            gender = "f" if subject.is_feminine else "m"
+            noun = self.choose(c.PROFESSIONS[gender])
+        predicate = NounPhrase(noun, DETERMINERS["a"])
+        if subject.slot > 2:
+            predicate = NounPhrase(noun, is_general=True)
+        elif x > 0.8 and subject.slot == 2:  # not "I am my friend"
+            predicate = NounPhrase(self.choose(c.RELATIONS[gender]), self.choose(c.OWNERS))
+        y = self.chance()
+        question: Question = "whether" if y > 0.8 else ""
+        return PredicateNoun(subject, predicate, y < 0.25, question)
 
     def existence(self) -> Meaning:
         """There is something somewhere."""
@@ -281,6 +306,7 @@ DRAW: dict[str, Callable[[Sampler], Meaning]] = {
     "question": Sampler.question,
     "giving": Sampler.giving,
     "quality": Sampler.quality,
+    "predicate noun": Sampler.predicate_noun,
     "existence": Sampler.existence,
     "relative": Sampler.relative,
     "because": Sampler.because,

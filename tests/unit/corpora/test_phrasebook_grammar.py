@@ -12,6 +12,7 @@ from regard.corpora.phrasebook.meaning import (
     Meaning,
     NounPhrase,
     Place,
+    PredicateNoun,
     Quality,
     Relative,
 )
@@ -56,6 +57,11 @@ def quality(subject: str, adjective: str, degree: str = "", **more: object) -> Q
     return Quality(phrase, ADJECTIVES[adjective], degree, tense, **more)  # type: ignore[arg-type]
 
 
+def predicate(subject: str, noun: str, **more: object) -> PredicateNoun:
+    """Somebody is something; ``*noun`` is the plural."""
+    return PredicateNoun(np(subject), np(noun), **more)  # type: ignore[arg-type]
+
+
 def place(relation: str, noun: str) -> Place:
     return Place(IN_CITY if relation == "city" else RELATION[relation], NOUNS[noun])
 
@@ -88,6 +94,26 @@ GOLDEN: list[tuple[Meaning, str, str, str]] = [
     (event("sleep", "progressive", "the+|animal", place=place("in", "garden")),
      "The animals are sleeping in the garden.", "这些动物正在花园里睡觉。",
      "Les animaux sont en train de dormir dans le jardin."),
+    (event("sleep", "progressive", "the|cat"),
+     "The cat is sleeping.", "这只猫在睡觉。", "Le chat est en train de dormir."),
+    (event("sleep", "progressive", "the|cat", time=TIME["now"]),
+     "The cat is sleeping now.", "这只猫现在正在睡觉。",
+     "Le chat est en train de dormir maintenant."),
+    (event("eat", "progressive", "the|mouse", "cheese"),
+     "The mouse is eating cheese.", "这只老鼠正在吃奶酪。",
+     "La souris est en train de manger du fromage."),
+    (event("eat", "progressive", "you", "cheese", question="whether"),
+     "Are you eating cheese?", "你在吃奶酪吗？",
+     "Est-ce que tu es en train de manger du fromage ?"),
+    (event("swim", "progressive", np("the|girl", who("look for", "progressive", "my|ball"))),
+     "The girl who is looking for my ball is swimming.", "在找我的球的这个女孩在游泳。",
+     "La fille qui est en train de chercher mon ballon est en train de nager."),
+    (event("work", "progressive", "the|doctor", is_negated=True),
+     "The doctor isn't working.", "这位医生没有在工作。",
+     "Le médecin n'est pas en train de travailler."),
+    (event("write", "progressive", "I", "a|letter", is_negated=True),
+     "I am not writing a letter.", "我没有在写一封信。",
+     "Je ne suis pas en train d'écrire une lettre."),
     (event("read", "already", "the|student", "that|novel"),
      "The student has already read that novel.", "这个学生已经读了那本小说。",
      "L'étudiant a déjà lu ce roman."),
@@ -159,7 +185,7 @@ GOLDEN: list[tuple[Meaning, str, str, str]] = [
     (event("eat", "past", None, "my|sandwich", question="who"),
      "Who ate my sandwich?", "谁吃了我的三明治？", "Qui a mangé mon sandwich ?"),
     (event("look for", "progressive", "Anna", question="what"),
-     "What is Anna looking for?", "安娜正在找什么？",
+     "What is Anna looking for?", "安娜在找什么？",
      "Qu'est-ce qu'Anna est en train de chercher ?"),
     (event("sleep", "past", "the|bear", question="where"),
      "Where did the bear sleep?", "这头熊是在哪里睡觉的？", "Où est-ce que l'ours a dormi ?"),
@@ -183,13 +209,28 @@ GOLDEN: list[tuple[Meaning, str, str, str]] = [
      "Anna est aussi patiente qu'Henri."),
     (quality("our|car", "ancient"),
      "Our car is old.", "我们的汽车很旧。", "Notre voiture est vieille."),
+    # predicate nouns
+    (predicate("Anna", "a|doctor"), "Anna is a doctor.", "安娜是医生。", "Anna est médecin."),
+    (predicate("I", "a|engineer", is_negated=True),
+     "I am not an engineer.", "我不是工程师。", "Je ne suis pas ingénieur."),
+    (predicate("you", "a|student", question="whether"),
+     "Are you a student?", "你是学生吗？", "Est-ce que tu es étudiant ?"),
+    (predicate("we", "*teacher"), "We are teachers.", "我们是老师。", "Nous sommes professeurs."),
+    (predicate("those|woman", "*nurse", is_negated=True),
+     "Those women aren't nurses.", "那些女人不是护士。", "Ces femmes ne sont pas infirmières."),
+    (predicate("Tom", "my|friend"), "Tom is my friend.", "汤姆是我的朋友。", "Tom est mon ami."),
+    (predicate("that|animal", "a|owl"),
+     "That animal is an owl.", "那只动物是猫头鹰。", "Cet animal est un hibou."),
+    (predicate("the+|animal", "*tortoise", is_negated=True),
+     "The animals aren't tortoises.", "这些动物不是乌龟。",
+     "Les animaux ne sont pas des tortues."),
     # existence
     (Existence(np("a|yellow|bicycle"), place("behind", "school")),
      "There is a yellow bicycle behind the school.", "学校后面有一辆黄色的自行车。",
      "Il y a un vélo jaune derrière l'école."),
     # relative clauses
     (event("sleep", "progressive", np("the|dog", who("eat", "past", "my|sausage"))),
-     "The dog that ate my sausage is sleeping.", "吃了我的香肠的这只狗正在睡觉。",
+     "The dog that ate my sausage is sleeping.", "吃了我的香肠的这只狗在睡觉。",
      "Le chien qui a mangé ma saucisse est en train de dormir."),
     (event("like", "present", "Tom", np("the|song", that("Lucy", "listen to", "past"))),
      "Tom likes the song that Lucy listened to.", "汤姆喜欢露西听的这首歌。",
