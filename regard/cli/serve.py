@@ -52,6 +52,16 @@ def serve(
     ] = 512,
     queue: Annotated[int, typer.Option(min=1, help="Sentences that may wait.")] = 512,
     seconds: Annotated[float, typer.Option(min=0.1, help="Until a request is given up.")] = 30.0,
+    max_connections: Annotated[
+        int, typer.Option(min=1, help="At the same time; one more is refused with 503.")
+    ] = 256,
+    head_seconds: Annotated[
+        float, typer.Option(min=0.1, help="For the head of a request to arrive.")
+    ] = 10.0,
+    body_seconds: Annotated[float, typer.Option(min=0.1, help="For its body to arrive.")] = 30.0,
+    idle_seconds: Annotated[
+        float, typer.Option(min=0.1, help="Until a connection that asks nothing is closed.")
+    ] = 15.0,
     batch: searching.Batch = 64,
     engine: searching.Engine = None,
     compute: searching.Compute = None,
@@ -89,6 +99,10 @@ def serve(
             tokens=max_tokens,
             waiting=queue,
             seconds=seconds,
+            connections=max_connections,
+            head_seconds=head_seconds,
+            body_seconds=body_seconds,
+            idle_seconds=idle_seconds,
         ),
     )
     told = {}

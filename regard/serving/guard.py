@@ -21,7 +21,6 @@ from regard.serving.settings import Settings
 KEY_IN_BODY = frozenset({"/translate", "/detect"})  # LibreTranslate's clients send it there
 # LibreTranslate tells its languages to everyone; the page and the description are open too.
 KEYED = ("/api/", "/v1/", "/translate", "/detect", "/metrics")
-_SECONDS = 30.0  # for the body to arrive
 
 
 class Guard:
@@ -95,13 +94,13 @@ class Guard:
         require_key(self.settings, headers)
 
     async def _read(self, receive: Receive, headers: Mapping[str, str]) -> bytes | None:
-        limit = self.settings.bounds.body
+        limit, seconds = self.settings.bounds.body, self.settings.bounds.body_seconds
         said = headers.get("content-length", "0")
         if not (said.isascii() and said.isdigit()) or int(said) > limit:
             raise _too_large(limit)
         parts, size = [], 0
         try:
-            async with asyncio.timeout(_SECONDS):
+            async with asyncio.timeout(seconds):
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
@@ -114,7 +113,9 @@ class Guard:
                         return b"".join(parts)
         except TimeoutError:
             raise RequestError(
-                "the body did not arrive in time", status=408, code="slow-body"
+                f"the body was not whole after {seconds:g} s: send it at once",
+                status=408,
+                code="slow-body",
             ) from None
 
 

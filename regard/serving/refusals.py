@@ -33,6 +33,8 @@ class RequestError(ServiceError):
         """What goes with the status."""
         if self.status == 401:
             return {"WWW-Authenticate": "Bearer"}
+        if self.status == 408:  # the rest of the request may still come, and belongs to nothing
+            return {"Connection": "close"}
         return {} if self.retry is None else {"Retry-After": str(self.retry)}
 
 

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 
 from regard.errors import ServiceError
 from regard.serving.logs import LOGGER
-from regard.serving.protocol import BoundedProtocol
+from regard.serving.protocol import bounded
 from regard.serving.settings import Settings
 
 _log = logging.getLogger(LOGGER)
@@ -22,7 +22,7 @@ class Server(uvicorn.Server):
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.settings = settings
         self.socket = _bound(settings.host, settings.port)
-        seconds = settings.bounds.seconds
+        bounds = settings.bounds
         super().__init__(
             uvicorn.Config(
                 app,
@@ -30,9 +30,10 @@ class Server(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 lifespan="on",
-                timeout_graceful_shutdown=int(seconds) + 1,
-                timeout_keep_alive=15,
-                http=BoundedProtocol,
+                timeout_graceful_shutdown=int(bounds.seconds) + 1,
+                timeout_keep_alive=bounds.idle_seconds,  # type: ignore[arg-type]
+                http=bounded(bounds),
+                ws="none",
             )
         )
 

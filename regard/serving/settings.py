@@ -12,7 +12,7 @@ _ORIGIN = re.compile(rf"[a-z][a-z0-9+.-]*://({_NAME.pattern}|\[[0-9a-f:.]+\])(:[
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a request may ask for, and how many sentences may wait."""
+    """What a request may ask for, how many sentences may wait, and what a connection may take."""
 
     characters: int = 20_000  # of all texts of a request
     sentences: int = 128  # of a request
@@ -23,6 +23,10 @@ class Bounds:
     waiting: int = 512  # sentences in the queue
     beam: int = 16
     new_tokens: int = 1024  # that a text generator may write
+    connections: int = 256  # at the same time
+    head_seconds: float = 10.0  # for a request's first line and headers to arrive
+    body_seconds: float = 30.0  # for its body; and for some of an answer to be read
+    idle_seconds: float = 15.0  # between two requests of a connection
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

@@ -46,3 +46,19 @@ def test_a_queue_is_as_long_as_it_was_told(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(SystemExit):
         main(["serve", "--queue", "8"])
     assert (asked[0].bounds.waiting, asked[0].bounds.sentences) == (8, 8)
+
+
+def test_what_a_connection_may_take_is_as_it_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Settings] = []
+
+    def kept(self: Settings) -> None:
+        asked.append(self)
+        raise SystemExit(0)
+
+    monkeypatch.setattr(Settings, "__post_init__", kept)
+    told = ["--max-connections", "7", "--head-seconds", "1", "--body-seconds", "2"]
+    with pytest.raises(SystemExit):
+        main(["serve", *told, "--idle-seconds", "3"])
+    bounds = asked[0].bounds
+    assert bounds.connections == 7
+    assert (bounds.head_seconds, bounds.body_seconds, bounds.idle_seconds) == (1, 2, 3)
