@@ -13,7 +13,7 @@ from regard.recipes.schema import OF_PAIRS
 Files = Annotated[
     list[str] | None,
     typer.Option(
-        help="Pairs: a.tsv, b.jsonl.gz, c.po, two files as 'x.en|x.de', or a corpus as "
+        help="Pairs: a.tsv, a.csv, b.jsonl.gz, c.po, two files as 'x.en|x.de', or a corpus as "
         "phrasebook:zh-en; for bert-classify and bert-tag a file of examples with labels; "
         "repeatable."
     ),

@@ -2,7 +2,8 @@
 
 How a file writes them is told by its first line that is not empty: ``__eou__`` after each turn, as
 DailyDialog has it; turns with tabs between them, a conversation a line; or a turn a line, with an
-empty line after each conversation. A ``.jsonl`` file has one conversation a line, as a list.
+empty line after each conversation. A ``.jsonl`` file has one conversation a line, as a list, and a
+``.csv`` file one a row.
 """
 
 import hashlib
@@ -13,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from regard.data.comma_separated import is_comma_separated, read_turn_rows
 from regard.data.lines import read_lines
 from regard.errors import DataError
 from regard.text.turns import join_turns
@@ -27,8 +29,12 @@ _ONE_IN = 50  # conversations, held out where no others are named
 def read_conversations(path: Path) -> Iterator[list[str]]:
     """The turns of each conversation; turns without a word are left out."""
     name = path.name.lower().removesuffix(".gz")
-    lines = read_lines(path)
-    read = _of_json(path, lines) if Path(name).suffix in _IN_JSON else _of_text(lines)
+    if is_comma_separated(path):
+        read = read_turn_rows(path)
+    elif Path(name).suffix in _IN_JSON:
+        read = _of_json(path, read_lines(path))
+    else:
+        read = _of_text(read_lines(path))
     for turns in read:
         if kept := [said for turn in turns if (said := " ".join(turn.split()))]:
             yield kept

@@ -2,7 +2,8 @@
 
 Texts stand in tab-separated lines: "text, label" or "text, text, label". Tags stand one word a line
 ("word, tag", an empty line between sentences), or one sentence a line ("words, tags", both told
-apart by spaces), or in CoNLL-U files, whose fourth column is taken (the part of speech).
+apart by spaces), or in CoNLL-U files, whose fourth column is taken (the part of speech). CSV files
+have the same columns, or names of columns in their first row.
 """
 
 import operator
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeVar
 
+from regard.data.comma_separated import is_comma_separated, read_labelled_rows
 from regard.data.lines import read_lines
 from regard.data.spec import Spec
 from regard.errors import DataError
@@ -229,7 +231,11 @@ def _lines(spec: Spec) -> Iterator[_Line]:
         for number, example in enumerate(spec.extract.draw(), 1):
             yield _Line(f"{spec.name}, example {number}", f"{example.source}\t{example.target}")
         return
-    for number, line in enumerate(read_lines(spec.paths[0]), 1):
+    if is_comma_separated(spec.paths[0]):
+        rows = ((n, "\t".join(cells)) for n, cells in read_labelled_rows(spec.paths[0]))
+    else:
+        rows = ((n, line) for n, line in enumerate(read_lines(spec.paths[0]), 1))
+    for number, line in rows:
         yield _Line(f"{spec.name}, line {number}", line)
 
 

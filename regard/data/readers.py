@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.corpora import Extract
+from regard.data.comma_separated import read_pair_rows
 from regard.data.conversations import is_held_out, pairs_of, read_conversations
 from regard.data.gettext import read_gettext
 from regard.data.lines import read_lines
@@ -54,6 +55,7 @@ def read_once(spec: Spec) -> Iterator[Pair]:
     read = {
         "two files": _two_files,
         "tab-separated": _tab_separated,
+        "comma-separated": _comma_separated,
         "JSON lines": _json_lines,
         "gettext": _gettext,
         "corpus": _embedded,
@@ -100,6 +102,10 @@ def _tab_separated(spec: Spec) -> Iterator[tuple[str, str]]:
                 "tab and a target; for one sentence a line, name two files: train.en|train.de."
             )
         yield columns[0], columns[1]
+
+
+def _comma_separated(spec: Spec) -> Iterator[tuple[str, str]]:
+    return read_pair_rows(spec.paths[0])
 
 
 def _json_lines(spec: Spec) -> Iterator[tuple[str, str]]:

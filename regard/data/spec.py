@@ -11,6 +11,7 @@ from regard.errors import DataError
 FORMATS = {
     ".tsv": "tab-separated",
     ".txt": "tab-separated",
+    ".csv": "comma-separated",
     ".jsonl": "JSON lines",
     ".ndjson": "JSON lines",
     ".json": "JSON lines",

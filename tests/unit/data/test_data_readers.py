@@ -171,10 +171,10 @@ def test_refusals_of_names(tmp_path):
     assert refusal(tmp_path) == (
         f"{tmp_path} is a folder: name a file in it, or two files as a.en|a.de."
     )
-    path = write(tmp_path / "a.csv", "a,b")
+    path = write(tmp_path / "a.xlsx", "a,b")
     assert refusal(path) == (
         f"{path}: how pairs are written in this file cannot be told from its name. Use an ending "
-        "out of .tsv, .txt, .jsonl, .ndjson, .json, .po (also with .gz), or name two files: "
+        "out of .tsv, .txt, .csv, .jsonl, .ndjson, .json, .po (also with .gz), or name two files: "
         "train.en|train.de."
     )
     assert refusal("a|b|c") == (
