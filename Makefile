@@ -19,11 +19,11 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 demo: $(STAMP)  ## Train a translator in minutes, measure it, look inside
-	$(BIN)/regard demo
+	$(BIN)/regard demo $(DEMO_OPTIONS)
 
 # Compiled modules are kept whatever the environment says: each worker would compile all tests again.
 test: $(STAMP)  ## Run all tests
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST_OPTIONS)
 
 check: $(STAMP)  ## Format, lint, types, import direction
 	$(BIN)/ruff format --check .

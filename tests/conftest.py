@@ -1,5 +1,7 @@
 """What every test stands on: checked shapes, threads that fit the machine, steady random draws."""
 
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import jaxtyping
@@ -35,3 +37,34 @@ def _steady_seed() -> None:
 def as_users_call(monkeypatch: pytest.MonkeyPatch) -> None:
     """Types are checked while tests run alone: what a user's wrong call meets is our refusal."""
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--require-browser",
+        action="store_true",
+        help="A test marked browser that is skipped has failed.",
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    is_required = item.config.getoption("--require-browser") and item.get_closest_marker("browser")
+    if report.skipped and is_required and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, although --require-browser was given: {report.longrepr}"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Count and name what was skipped; a reason says what would make the tests run."""
+    skipped = [one for one in terminalreporter.stats.get("skipped", []) if one.longrepr]
+    if not skipped:
+        return
+    reasons = Counter(str(one.longrepr[2]).removeprefix("Skipped: ") for one in skipped)
+    files = {one.nodeid.split("::")[0] for one in skipped}
+    terminalreporter.section(f"{len(skipped)} skipped")
+    for reason, number in reasons.most_common():
+        terminalreporter.line(f"{number:5} {reason}")
+    terminalreporter.line(f"      in {', '.join(sorted(files))}")

@@ -99,11 +99,17 @@ def serving() -> Any:
 expect.set_options(timeout=30_000)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker("browser")
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, _NAMES)), None)
     if path is None:
-        pytest.skip("no Chromium here: apt-get install chromium fonts-noto-cjk")
+        pytest.skip("no Chromium: install it, for example with apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser

@@ -151,7 +151,7 @@ class TestRefusals:
         try:
             Path(name).touch()
         except OSError:
-            pytest.skip("this system has names in UTF-8 alone")
+            pytest.skip("this system has names in UTF-8 alone: run it on Linux")
         command_line._require_utf8(["embed", name])
 
     def test_an_option_without_a_command_is_one_sentence(

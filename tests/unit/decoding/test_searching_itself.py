@@ -50,7 +50,7 @@ class Stepping:
 @pytest.fixture(autouse=True)
 def _needs_kernels() -> None:
     if not is_native():
-        pytest.skip("there are no C++ kernels here")
+        pytest.skip("no C++ kernels: install g++ on Linux, for example with apt-get install g++")
 
 
 def network(**options: Any) -> Transformer:

@@ -46,7 +46,11 @@ document.body.append(element);
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+@pytest.mark.browser
+@pytest.mark.skipif(
+    BROWSER is None,
+    reason="no Chromium: install it, for example with apt-get install chromium",
+)
 def test_every_choice_draws_what_python_laid_out(make_trace, tmp_path: Path) -> None:
     made: Trace = make_trace(source=EVIL, target=["das", *EVIL[:2]])
     file = tmp_path / "page.html"

@@ -19,7 +19,10 @@ from regard.training import Updater
 LENGTHS = [[1], [5, 40, 1, 33], [64, 64], [101]]
 WIDTHS = [(32, 2, 48), (48, 1, 16), (64, 1, 80)]  # width, heads, inner width
 
-kernel = pytest.mark.skipif(not is_native(), reason="there is no compiler here")
+kernel = pytest.mark.skipif(
+    not is_native(),
+    reason="no C++ kernels: install g++ on Linux, for example with apt-get install g++",
+)
 norms = pytest.mark.parametrize("is_pre_norm", [True, False], ids=["pre", "post"])
 activations = pytest.mark.parametrize("activation", ["gelu", "relu"])
 lengths = pytest.mark.parametrize("lengths", LENGTHS, ids=str)

@@ -1,0 +1,57 @@
+"""What is skipped is counted and named, and a browser test may be forbidden to skip."""
+
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+HOOKS = Path(__file__).parents[1] / "conftest.py"
+TESTS = """
+import pytest
+
+@pytest.mark.browser
+def test_page():
+    pytest.skip("no Chromium: install it")
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_kernel(n):
+    pytest.skip("no C++ kernels: install g++")
+
+def test_sum():
+    assert 1 + 1 == 2
+"""
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> pytest.Pytester:
+    hooks = HOOKS.read_text("utf-8")
+    # The hooks alone: what checks shapes needs the whole project around it.
+    shown = hooks[hooks.index("def pytest_addoption") :]
+    pytester.makeconftest(
+        "from collections import Counter\nfrom collections.abc import Iterator\nimport pytest\n\n"
+        + shown
+    )
+    pytester.makeini("[pytest]\nmarkers = browser: needs Chromium\n")
+    pytester.makepyfile(test_suite=TESTS)
+    return pytester
+
+
+def test_reasons_are_counted_and_named(suite: pytest.Pytester) -> None:
+    result = suite.runpytest_inprocess("-p", "no:xdist", "-p", "no:randomly")
+    result.assert_outcomes(passed=1, skipped=3)
+    result.stdout.fnmatch_lines(
+        [
+            "*3 skipped*",
+            "    2 no C++ kernels: install g++",
+            "    1 no Chromium: install it",
+            "*test_suite.py",
+        ]
+    )
+
+
+def test_a_required_browser_test_that_skips_has_failed(suite: pytest.Pytester) -> None:
+    result = suite.runpytest_inprocess("-p", "no:xdist", "--require-browser")
+    result.assert_outcomes(passed=1, skipped=2, failed=1)
+    result.stdout.fnmatch_lines(["*--require-browser was given*no Chromium: install it*"])
+    assert result.ret == 1
