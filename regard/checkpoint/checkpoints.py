@@ -8,7 +8,6 @@ training/checkpoints/BEST   the number of the best one
 
 import logging
 import re
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,16 +18,15 @@ from torch import nn
 from regard.checkpoint.replacing import OLD, clean, remove_folder, replacing_folder, write_text
 from regard.checkpoint.training_state import TENSORS, VALUES, load_state, save_state
 from regard.checkpoint.weights import WEIGHTS, Weights, read_weights, write_weights
+from regard.checksums import CHECKSUMS, checksum, promises, summed
 from regard.errors import UsageError
 from regard.shapes import Tensor
 
 BEST = "BEST"
-CHECKSUMS = "CHECKSUMS"
 PLACE = Path("training") / "checkpoints"
 
 _FILES = (WEIGHTS, TENSORS, VALUES)
 _NAME = re.compile(rf"(\d+)({re.escape(OLD)})?")
-_CHUNK = 1 << 22
 
 _log = logging.getLogger(__name__)
 
@@ -51,14 +49,12 @@ class Checkpoint:
     def problem(self) -> str | None:
         """What is wrong with it, or ``None`` when every byte is as it was written."""
         try:
-            promised = (self.path / CHECKSUMS).read_text(encoding="utf-8")
+            promised = promises(self.path)
             for name in _FILES:
-                if f"{_checksum(self.path / name)}  {name}\n" not in promised:
+                if checksum(self.path / name) not in promised.get(name, []):
                     return f"{name} is not as it was written"
         except OSError as error:
             return f"{Path(error.filename or self.path).name}: {error.strerror}"
-        except UnicodeDecodeError:
-            return f"{CHECKSUMS} is not as it was written"
         return None
 
 
@@ -86,8 +82,7 @@ class Checkpoints:
         with replacing_folder(path) as filling:
             write_weights(filling / WEIGHTS, weights)
             save_state(filling, state)
-            sums = "".join(f"{_checksum(filling / name)}  {name}\n" for name in _FILES)
-            write_text(filling / CHECKSUMS, sums)
+            write_text(filling / CHECKSUMS, summed(filling, _FILES))
         if is_best:
             write_text(self.folder / BEST, f"{step}\n")
         self.prune()
@@ -145,13 +140,3 @@ class Checkpoints:
             return int((self.folder / BEST).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-
-
-def _checksum(path: Path) -> str:
-    """CRC-32 and length: enough to notice damage, and as fast as the disk."""
-    crc, n_bytes = 0, 0
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            crc = zlib.crc32(chunk, crc)
-            n_bytes += len(chunk)
-    return f"{crc:08x} {n_bytes}"

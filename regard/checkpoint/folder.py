@@ -1,6 +1,6 @@
 """The model folder: what a model is made of, saved and loaded.
 
-    FORMAT  recipe.toml  weights.safetensors  tokenizer.*  metrics.jsonl  training/
+    FORMAT  CHECKSUMS  recipe.toml  weights.safetensors  tokenizer.*  metrics.jsonl  training/
 
 Files are replaced one by one, each in one moment. That is safe because a folder only ever holds one
 model: what would change the meaning of its weights is refused.
@@ -13,8 +13,15 @@ import torch
 from torch import nn
 
 from regard.checkpoint.checkpoints import PLACE
-from regard.checkpoint.replacing import beside, clean, sync, telling, write_text
-from regard.checkpoint.weights import WEIGHTS, Weights, put_into, read_weights, write_weights
+from regard.checkpoint.replacing import beside, clean, replace_summed, sync, telling, write_text
+from regard.checkpoint.weights import (
+    WEIGHTS,
+    Weights,
+    put_into,
+    read_weights,
+    require_sound,
+    write_weights,
+)
 from regard.errors import ModelFolderError, UsageError
 from regard.models import EncoderDecoder, Model, build
 from regard.recipes import ModelSection, Recipe, parse_recipe, shown, write_recipe
@@ -89,14 +96,14 @@ def begin(
     names = _tokenizer_names(source_tokenizer, target_tokenizer)
     _refuse_another_model(folder, recipe, names)
     _save_tokenizers(folder, names)
-    write_text(folder / RECIPE, write_recipe(recipe))
+    write_text(folder / RECIPE, write_recipe(recipe), is_summed=True)
     write_text(folder / FORMAT_FILE, f"{FORMAT}\n")
     return folder
 
 
 def save_weights(path: str | Path, model: nn.Module | Weights) -> None:
     """Let the folder hold these weights; until the last moment it holds those before."""
-    write_weights(Path(path) / WEIGHTS, model)
+    write_weights(Path(path) / WEIGHTS, model, is_summed=True)
 
 
 def load(path: str | Path, device: str | torch.device = "cpu") -> LoadedModel:
@@ -183,6 +190,7 @@ def _read_format(folder: Path) -> int:
 def _read_recipe(folder: Path) -> Recipe:
     path = folder / RECIPE
     try:
+        require_sound(path)
         return parse_recipe(path.read_text(encoding="utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise ModelFolderError(f"{path} cannot be read: {error}") from error
@@ -205,6 +213,9 @@ def _has_tokenizers(folder: Path) -> bool:
 
 
 def _load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
+    stems = (TOKENIZER, *(f"{TOKENIZER}.{side}" for side in SIDES))
+    for path in filter(None, (_saved_tokenizer(folder, stem) for stem in stems)):
+        require_sound(path)
     if _saved_tokenizer(folder, TOKENIZER):
         joint = load_tokenizer(folder / TOKENIZER)
         return joint, joint
@@ -218,7 +229,7 @@ def _save_tokenizers(folder: Path, tokenizers: dict[str, Tokenizer]) -> None:
         with telling(folder / stem), beside(folder / stem) as staging:
             written = tokenizer.save(staging / stem)
             sync(written)
-            written.replace(folder / written.name)
+            replace_summed(written, folder / written.name)
             kept.add(written.name)
     for other in folder.glob(f"{TOKENIZER}.*"):
         if other.suffix in ENDINGS and other.name not in kept:
@@ -232,6 +243,8 @@ def _refuse_another_model(folder: Path, recipe: Recipe, tokenizers: dict[str, To
         return
     if (folder / FORMAT_FILE).is_file():
         _read_format(folder)
+    if (folder / WEIGHTS).is_file():
+        require_sound(folder / WEIGHTS)  # a run that continues may end with them
     there, new = _meaning(_read_recipe(folder).model), _meaning(recipe.model)
     changed = (key for key in new if there[key] != new[key])
     what = next((f"model.{k} = {shown(there[k])}, not {shown(new[k])}" for k in changed), None)

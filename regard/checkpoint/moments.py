@@ -31,7 +31,7 @@ def keep_moment(folder: str | Path, update: int, weights: Model | Weights) -> No
     """Keep the weights after this update for good."""
     place = Path(folder) / PLACE
     place.mkdir(parents=True, exist_ok=True)
-    write_weights(place / f"{update:06d}.safetensors", weights)
+    write_weights(place / f"{update:06d}.safetensors", weights, is_summed=True)
 
 
 def moments_of(folder: str | Path) -> tuple[Moment, ...]:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from safetensors import SafetensorError
 
+from regard.checksums import CHECKSUMS, checksum, promises
+from regard.checksums import written as checksum_lines
 from regard.errors import ModelFolderError
 
 PARTIAL = ".partial"
@@ -20,8 +22,11 @@ OLD = ".old"
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a path to write a file to; what is there at the end takes the place of ``path``."""
+def replacing(path: Path, *, is_summed: bool = False) -> Iterator[Path]:
+    """Give a path to write a file to; what is there at the end takes the place of ``path``.
+
+    With ``is_summed``, the folder's CHECKSUMS have a line for it, by which damage is noticed.
+    """
     # In a folder of its own, since safetensors writes to yet another name and leaves it if killed.
     with telling(path), beside(path) as folder:
         partial = folder / path.name
@@ -30,8 +35,29 @@ def replacing(path: Path) -> Iterator[Path]:
         yield partial
         partial.chmod(mode)
         sync(partial)
-        partial.replace(path)
+        if is_summed:
+            replace_summed(partial, path)
+        else:
+            partial.replace(path)
         sync(path.parent)
+
+
+def replace_summed(written: Path, path: Path) -> None:
+    """Rename a file to its place, and keep its checksum there.
+
+    The new checksum is written before the file, beside that of the one it replaces: at no moment,
+    and after no kill, is there a file without its checksum.
+    """
+    new, sums = checksum(written), path.with_name(CHECKSUMS)
+    promised = promises(path.parent)
+    before = promised.get(path.name, [])
+    # A file that has no checksum yet, of an older Regard, keeps having none until it is replaced.
+    if not path.exists() or before:
+        promised[path.name] = [*(one for one in before if one != new), new]
+        write_text(sums, checksum_lines(promised))
+    written.replace(path)
+    if promised.get(path.name) != [new]:
+        write_text(sums, checksum_lines(promised | {path.name: [new]}))
 
 
 @contextmanager
@@ -69,9 +95,9 @@ def beside(path: Path) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, *, is_summed: bool = False) -> None:
     """Let a file hold this text."""
-    with replacing(path) as partial:
+    with replacing(path, is_summed=is_summed) as partial:
         partial.write_text(text, encoding="utf-8")
 
 

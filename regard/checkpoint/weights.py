@@ -9,6 +9,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from regard.checkpoint.replacing import replacing
+from regard.checksums import CHECKSUMS, is_damaged
 from regard.errors import ModelFolderError
 from regard.shapes import Tensor
 
@@ -17,16 +18,17 @@ WEIGHTS = "weights.safetensors"
 Weights = Mapping[str, Tensor]
 
 
-def write_weights(path: Path, weights: nn.Module | Weights) -> None:
+def write_weights(path: Path, weights: nn.Module | Weights, *, is_summed: bool = False) -> None:
     """Write the weights of a model, or given ones, in place of what the file held."""
-    with replacing(path) as partial:
+    with replacing(path, is_summed=is_summed) as partial:
         # One entry: safetensors writes several in any order, and equal weights are equal files.
         save_file(_ready(weights), partial, {"format": "pt"})
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file by name."""
+    """The tensors of a file by name; where its checksum was kept, it is as it was written."""
     try:
+        require_sound(path)
         return dict(load_file(path))
     except FileNotFoundError as error:
         raise ModelFolderError(f"there are no weights at {path}") from error
@@ -35,6 +37,16 @@ def read_weights(path: Path) -> dict[str, Tensor]:
             f"{path} is damaged or was cut short ({error}): copy it again from where it came "
             "from, or train again"
         ) from error
+
+
+def require_sound(path: Path) -> None:
+    """Refuse a file that is not as it was written, where its checksum was kept."""
+    if is_damaged(path):
+        raise ModelFolderError(
+            f"{path} is damaged: its checksum is not the one in {CHECKSUMS} beside it; copy both "
+            "again from where they came from, or, if you changed the file yourself, take its line "
+            f"out of {CHECKSUMS}"
+        )
 
 
 def put_into(

@@ -1,7 +1,8 @@
 """A corpus as ids on disk, mapped into memory, so its size is no matter.
 
 A folder holds ``source.ids.bin``, ``source.offsets.bin``, ``target.ids.bin``,
-``target.offsets.bin`` and ``header.json``. Pair i has source ids ``offsets[i]:offsets[i + 1]``.
+``target.offsets.bin``, ``header.json`` and the ``CHECKSUMS`` of all. Pair i has source ids
+``offsets[i]:offsets[i + 1]``.
 """
 
 import hashlib
@@ -22,6 +23,14 @@ from regard.data.account import Account
 from regard.data.batch import Ids
 from regard.data.cleaning import Cleaner, hash_stripped
 from regard.data.readers import AnySpec, Pair, read_corpus, read_once
+from regard.data.soundness import (
+    keep_checksums,
+    mapped,
+    require_as_written,
+    require_ids,
+    require_offsets,
+    whole_header,
+)
 from regard.data.spec import Spec, parse_spec
 from regard.errors import DataError
 from regard.text.tokenizer import Tokenizer
@@ -30,6 +39,7 @@ FORMAT = 1
 _CHUNK = 8_192  # pairs encoded at once
 _N_THREADS = 2
 _SIDES = ("source", "target")
+_DTYPES = {one: one for one in ("uint16", "int32")}
 
 
 class PreparedCorpus:
@@ -40,27 +50,25 @@ class PreparedCorpus:
         header = read_header(folder)
         if header is None:
             raise DataError(f"{folder} is not a prepared corpus: it has no readable header.json.")
-        self.fingerprint: str = header["fingerprint"]
-        self.account = Account.from_json(header["account"])
-        self._n = int(header["n_pairs"])
+        with whole_header(folder):
+            self.fingerprint: str = header["fingerprint"]
+            self.account = Account.from_json(header["account"])
+            self._n = int(header["n_pairs"])
+            n_ids = [int(header[f"n_{side}_ids"]) for side in _SIDES]
+            dtypes = [_DTYPES[header[f"{side}_dtype"]] for side in _SIDES]
         self._ids: list[Ids] = []
         self._offsets: list[npt.NDArray[np.int64]] = []
-        for side in _SIDES:
-            self._offsets.append(self._mapped(f"{side}.offsets.bin", "int64", self._n + 1))
-            n_ids = int(header[f"n_{side}_ids"])
-            self._ids.append(self._mapped(f"{side}.ids.bin", header[f"{side}_dtype"], n_ids))
+        for side, n, dtype in zip(_SIDES, n_ids, dtypes, strict=True):
+            self._offsets.append(mapped(folder / f"{side}.offsets.bin", "int64", self._n + 1))
+            self._ids.append(mapped(folder / f"{side}.ids.bin", dtype, n))
+        require_as_written(folder)
+        for side, offsets, n in zip(_SIDES, self._offsets, n_ids, strict=True):
+            require_offsets(folder / f"{side}.offsets.bin", offsets, n)
 
-    def _mapped(self, name: str, dtype: str, n: int) -> npt.NDArray[Any]:
-        path = self.folder / name
-        expected = n * np.dtype(dtype).itemsize
-        actual = path.stat().st_size if path.is_file() else 0
-        if actual != expected:
-            raise DataError(
-                f"{path} is damaged: it has {actual:,} bytes instead of {expected:,}. "
-                f"Delete the folder {self.folder} and it will be prepared anew."
-            )
-        # A plain view: slicing the memmap class itself is several times slower.
-        return np.memmap(path, dtype=dtype, mode="r").view(np.ndarray)
+    def require_vocabularies(self, *sizes: int) -> None:
+        """Refuse ids that the tokenizers of source and target do not have."""
+        for side, ids, size in zip(_SIDES, self._ids, sizes, strict=True):
+            require_ids(self.folder / f"{side}.ids.bin", ids, size)
 
     def __len__(self) -> int:
         return self._n
@@ -113,8 +121,10 @@ def prepare(
     options = [max_length, max_ratio, drops_duplicates]
     fingerprint = _fingerprint([source_tokenizer, target_tokenizer], [parsed, apart], options)
     header = read_header(folder)
-    if header is not None and header["fingerprint"] == fingerprint:
-        return PreparedCorpus(folder)
+    if header is not None and header.get("fingerprint") == fingerprint:
+        found = PreparedCorpus(folder)
+        found.require_vocabularies(len(source_tokenizer), len(target_tokenizer))
+        return found
     hashes = hash_stripped(list(read_corpus(apart))) if apart else None
     cleaner = Cleaner(max_length, max_ratio, drops_duplicates, hashes)
     beside = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
@@ -132,6 +142,7 @@ def prepare(
         header["account"] = account.to_json()
         text = json.dumps(header, ensure_ascii=False, indent=2) + "\n"
         (beside / "header.json").write_text(text, encoding="utf-8")
+        keep_checksums(beside)
         put_in_place(beside, folder)
     except OSError as error:
         raise DataError(f"The corpus cannot be prepared in {folder}: {error.strerror}.") from error
@@ -220,7 +231,7 @@ def read_header(folder: Path) -> dict[str, Any] | None:
     """The header of a prepared folder; ``None`` if there is none this version understands."""
     try:
         header = json.loads((folder / "header.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return header if isinstance(header, dict) and header.get("format") == FORMAT else None
 

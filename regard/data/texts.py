@@ -18,6 +18,14 @@ from regard.corpora import TEXTS
 from regard.data.batch import Ids
 from regard.data.lines import read_lines
 from regard.data.prepared import put_in_place, read_header
+from regard.data.soundness import (
+    keep_checksums,
+    mapped,
+    require_as_written,
+    require_ids,
+    require_offsets,
+    whole_header,
+)
 from regard.errors import DataError
 from regard.text.special import BOS, EOS
 from regard.text.tokenizer import Tokenizer
@@ -26,6 +34,7 @@ FORMAT = 1
 UNITS = ("file", "line")
 _CHUNK = 4_096  # lines encoded at once
 _N_THREADS = 2
+_DTYPES = {one: one for one in ("uint16", "int32")}
 
 
 @dataclass(frozen=True)
@@ -90,24 +99,15 @@ class PreparedText:
         header = read_header(folder)
         if header is None or "n_documents" not in header:
             raise DataError(f"{folder} is not a prepared text: it has no readable header.json.")
-        self.fingerprint: str = header["fingerprint"]
-        self.n_characters = int(header["n_characters"])
-        n_documents = int(header["n_documents"])
-        self.ids: Ids = self._mapped(folder, "ids.bin", header["dtype"], header["n_ids"])
-        self.starts: npt.NDArray[np.int64] = self._mapped(
-            folder, "starts.bin", "int64", n_documents + 1
-        )
-
-    @staticmethod
-    def _mapped(folder: Path, name: str, dtype: str, n: int) -> npt.NDArray[Any]:
-        path, expected = folder / name, n * np.dtype(dtype).itemsize
-        actual = path.stat().st_size if path.is_file() else 0
-        if actual != expected:
-            raise DataError(
-                f"{path} is damaged: it has {actual:,} bytes instead of {expected:,}. "
-                f"Delete the folder {folder} and it will be prepared anew."
-            )
-        return np.memmap(path, dtype=dtype, mode="r").view(np.ndarray)
+        with whole_header(folder):
+            self.fingerprint: str = header["fingerprint"]
+            self.n_characters = int(header["n_characters"])
+            n_documents, n_ids = int(header["n_documents"]), int(header["n_ids"])
+            dtype = _DTYPES[header["dtype"]]
+        self.ids: Ids = mapped(folder / "ids.bin", dtype, n_ids)
+        self.starts: npt.NDArray[np.int64] = mapped(folder / "starts.bin", "int64", n_documents + 1)
+        require_as_written(folder)
+        require_offsets(folder / "starts.bin", self.starts, n_ids)
 
 
 def prepare_text(
@@ -118,14 +118,17 @@ def prepare_text(
     parts = json.dumps([FORMAT, tokenizer.fingerprint, origins, unit])
     fingerprint = hashlib.sha256(parts.encode()).hexdigest()
     header = read_header(folder)
-    if header is not None and header["fingerprint"] == fingerprint:
-        return PreparedText(folder)
+    if header is not None and header.get("fingerprint") == fingerprint:
+        found = PreparedText(folder)
+        require_ids(folder / "ids.bin", found.ids, len(tokenizer))
+        return found
     beside = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     try:
         beside.mkdir(parents=True)
         header = {"format": FORMAT, "fingerprint": fingerprint}
         header |= _write(beside, documents(specs, unit), tokenizer)
         (beside / "header.json").write_text(f"{json.dumps(header, indent=2)}\n", encoding="utf-8")
+        keep_checksums(beside)
         put_in_place(beside, folder)
     except OSError as error:
         raise DataError(f"The text cannot be prepared in {folder}: {error.strerror}.") from error

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
+from regard.errors import SizeError
 from regard.kernels.native import count, native, pointer
 from regard.shapes import Float, Tensor
 
@@ -22,7 +23,8 @@ class Adam:
 
 def gradient_norm(gradient: Float[Tensor, "N"]) -> float:
     """How long it is."""
-    if (lib := native(gradient)) is not None:
+    lib = native(gradient) if gradient.is_contiguous() else None
+    if lib is not None:
         return math.sqrt(lib.k_squares(count(len(gradient)), pointer(gradient)))
     return float(torch.linalg.vector_norm(gradient))
 
@@ -41,7 +43,14 @@ def adam_step(
 
     ``step`` counts from 1.
     """
-    if (lib := native(weights, gradient, *moments)) is not None:
+    given = (weights, gradient, *moments)
+    if any(one.shape != weights.shape for one in given) or weights.dim() != 1 or step < 1:
+        raise SizeError(
+            f"weights, gradient and moments of {', '.join(str([*one.shape]) for one in given)} "
+            f"numbers at step {step} do not fit together: all are (N), and steps count from 1"
+        )
+    lib = native(*given) if all(one.is_contiguous() for one in given) else None
+    if lib is not None:
         lib.k_adam(
             count(len(weights)),
             *(pointer(one) for one in (weights, gradient, *moments)),

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import autograd
 
+from regard.errors import SizeError
 from regard.kernels.native import count, native, pointer
 from regard.kernels.noise import as_arguments, draw_key, keep_mask
 from regard.kernels.operation import run
@@ -28,6 +29,40 @@ class Spans:
     query_starts: Int[Tensor, "starts"]
     key_starts: Int[Tensor, "starts"]
     is_causal: bool = False
+
+    def __post_init__(self) -> None:
+        for starts in (self.query_starts, self.key_starts):
+            if starts.dtype != torch.int32 or starts.dim() != 1 or len(starts) < 2:
+                raise SizeError(
+                    f"sentences begin at int32 places, one more than there are sentences, not at "
+                    f"{starts.dtype} of shape {[*starts.shape]}: convert them with .int()"
+                )
+        if len(self.query_starts) != len(self.key_starts) or not self._are_plain:
+            raise SizeError(
+                f"{len(self.query_starts) - 1} sentences of queries and {len(self.key_starts) - 1} "
+                "of keys: there must be as many of both, their places on the CPU, end to end"
+            )
+
+    @property
+    def _are_plain(self) -> bool:
+        both = (self.query_starts, self.key_starts)
+        return all(one.is_cpu and one.is_contiguous() for one in both)
+
+    def require_rows(self, n_queries: int, n_keys: int) -> None:
+        """Refuse packed rows that are not those that the sentences have."""
+        if self._ends != (n_queries, n_keys):
+            raise SizeError(
+                f"the sentences have {self._ends[0]} queries and {self._ends[1]} keys, and "
+                f"{n_queries} and {n_keys} rows are given"
+            )
+
+    @cached_property
+    def _ends(self) -> tuple[int, int]:
+        """How many queries and keys there are; places that go back are refused."""
+        for starts in (self.query_starts.numpy(), self.key_starts.numpy()):
+            if starts[0] != 0 or (starts[1:] < starts[:-1]).any():
+                raise SizeError("the places where sentences begin go up from 0, and these do not")
+        return int(self.query_starts[-1]), int(self.key_starts[-1])
 
     def rooms(self, n_heads: int) -> tuple[Int[Tensor, "B"], int]:
         """Where each sentence's probabilities begin, and how many there are in all."""
@@ -98,7 +133,10 @@ def attend_packed(
     holds queries, and ``memory`` keys and values side by side.
     """
     width = projected.shape[1] // 3 if memory is None else projected.shape[1]
-    lib = native(projected) if (width // n_heads) % _LANES == 0 else None
+    _require_fit(projected, memory, width, n_heads)
+    spans.require_rows(len(projected), len(projected if memory is None else memory))
+    given = (projected,) if memory is None else (projected, memory)
+    lib = native(*given) if (width // n_heads) % _LANES == 0 else None
     if lib is None:
         return _attend_padded(*_parts(projected, memory), spans, n_heads, p)
     noise = draw_key() if p else 0
@@ -113,6 +151,17 @@ def attend_packed(
         lib,
     )
     return context
+
+
+def _require_fit(projected: Tensor, memory: Tensor | None, width: int, n_heads: int) -> None:
+    """Refuse what the kernel would read beyond its end."""
+    fits = projected.shape[1] == 3 * width if memory is None else memory.shape[1] == 2 * width
+    if n_heads < 1 or width % n_heads or not fits:
+        given = [[*one.shape] for one in (projected, memory) if one is not None]
+        raise SizeError(
+            f"projected and memory of shapes {', '.join(map(str, given))} do not fit {n_heads} "
+            "heads: they are (N, 3 D), or (N, D) and (M, 2 D), with D a multiple of the heads"
+        )
 
 
 def _parts(projected: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:

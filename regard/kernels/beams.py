@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from regard.errors import SizeError
 from regard.kernels.decoder_step import StackWeights
 from regard.kernels.native import addresses, count, library, pointer
 from regard.kernels.words import Words
@@ -56,12 +57,29 @@ class BeamQuestion:
     @property
     def told(self) -> Any:
         """The same for the kernel; the caller keeps it."""
-        assert self.longest.dtype == self.prefixes.dtype == np.int64
+        self._require_fit()
         return _Question(
             *(len(self.longest), self.width, self.n_best, self.most, self.least),
             *(self.no_repeat, self.prefixes.shape[1], self.padding, self.begin, self.end),
             *map(_start, (self.longest, self.prefixes, self.penalties)),
         )
+
+    def _require_fit(self) -> None:
+        """Refuse what the kernel would read beyond its end."""
+        longest, prefixes = self.longest, self.prefixes
+        is_typed = longest.dtype == prefixes.dtype == np.int64
+        is_typed = is_typed and self.penalties.dtype == np.float64
+        if not is_typed or prefixes.ndim != 2 or len(longest) != len(prefixes):
+            raise SizeError(
+                "longest and prefixes are int64 numbers for as many sources, and penalties float64"
+            )
+        is_possible = 1 <= self.n_best <= self.width and self.no_repeat >= 0 <= self.least
+        if not is_possible or (len(longest) and int(longest.max()) > self.most):
+            raise SizeError(
+                f"a beam of {self.width} for the {self.n_best} best outputs with penalties up to "
+                f"{self.most} tokens is not possible: n_best is 1 to width, and every length has "
+                "its penalty"
+            )
 
 
 class _Question(ctypes.Structure):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import autograd
 
+from regard.errors import SizeError
 from regard.kernels.linear import gathers
 from regard.kernels.native import as_ids, count, native, pointer, require_ids
 from regard.shapes import Float, Int, Tensor
@@ -33,12 +34,24 @@ def linear_cross_entropy(
     q puts ``1 - ε`` on the target and spreads ε evenly over all V tokens (Szegedy et al. 2015),
     as torch's ``cross_entropy(label_smoothing=ε)`` does.
     """
+    _require_fit(hidden, weight, targets, bias)
     require_ids(targets, len(weight))
     targets = as_ids(targets)
     loss: Tensor = _LinearCrossEntropy.apply(  # type: ignore[no-untyped-call]
         hidden, weight, targets, smoothing, bias
     )
     return loss
+
+
+def _require_fit(hidden: Tensor, weight: Tensor, targets: Tensor, bias: Tensor | None) -> None:
+    """Refuse what the kernel would read beyond its end."""
+    (n, width), (n_classes, inputs) = hidden.shape, weight.shape
+    if width != inputs or targets.shape != (n,) or (bias is not None and len(bias) != n_classes):
+        given = ", ".join(str([*one.shape]) for one in (hidden, weight, targets))
+        raise SizeError(
+            f"hidden, weight and targets of shapes {given} do not fit together: they are (N, D), "
+            "(V, D) and (N), and a bias is (V)"
+        )
 
 
 class _Gradients(NamedTuple):

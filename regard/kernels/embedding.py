@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import autograd
 
+from regard.errors import SizeError
 from regard.kernels.linear import gathers
 from regard.kernels.native import as_ids, count, native, pointer, require_ids
 from regard.kernels.noise import as_arguments, draw_key, keep_mask
@@ -23,6 +24,12 @@ def embed(
     p: float,
 ) -> Float[Tensor, "N D"]:
     """``dropout(scale · table[id] + positions[place])``; the positions may be learned too."""
+    if ids.shape != places.shape or ids.dim() != 1 or table.shape[1] != positions.shape[1]:
+        given = ", ".join(str([*one.shape]) for one in (table, ids, positions, places))
+        raise SizeError(
+            f"table, ids, positions and places of shapes {given} do not fit together: they are "
+            "(V, D), (N), (L, D) and (N)"
+        )
     ids, places = as_ids(ids), as_ids(places)
     require_ids(ids, len(table))
     require_ids(places, len(positions))
@@ -53,7 +60,8 @@ class _Embed(autograd.Function):
         key: int,
     ) -> Tensor:
         n, d = len(ids), table.shape[1]
-        ctx.lib, ctx.table, ctx.positions = native(table, positions), table, positions
+        ctx.lib = native(table, positions) if _are_plain(table, positions) else None
+        ctx.table, ctx.positions = table, positions
         ctx.scale, ctx.p, ctx.key = scale, p, key
         mask = None
         if ctx.lib is not None:
@@ -86,6 +94,10 @@ class _Embed(autograd.Function):
         grad_table = _given(ctx, ctx.table, ids, grad, ctx.scale) if needs_table else None
         grad_positions = _given(ctx, ctx.positions, places, grad, 1.0) if needs_positions else None
         return grad_table, None, grad_positions, None, None, None, None
+
+
+def _are_plain(*tensors: Tensor) -> bool:
+    return all(one.is_contiguous() for one in tensors)
 
 
 def _given(ctx: Any, table: Tensor, rows: Tensor, grad: Tensor, scale: float) -> Tensor | None:

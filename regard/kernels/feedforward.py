@@ -7,6 +7,7 @@ import torch
 from torch import autograd
 from torch.nn import functional as F
 
+from regard.errors import SizeError
 from regard.kernels.native import count, native, pointer
 from regard.kernels.noise import as_arguments, draw_key, keep_mask
 from regard.kernels.operation import Forgetful, run
@@ -20,6 +21,7 @@ def bias_relu_dropout(
 
     ``inner`` must be the fresh result of a product that nobody else reads.
     """
+    _require_fit(inner, bias)
     key = draw_key() if p else 0
     result: Tensor = run(_BiasReluDropout, inner, bias, p, key)
     return result
@@ -28,7 +30,7 @@ def bias_relu_dropout(
 class _BiasReluDropout(autograd.Function):
     @staticmethod
     def forward(ctx: Any, inner: Tensor, bias: Tensor, p: float, key: int) -> Tensor:
-        ctx.lib, ctx.p, ctx.scale = native(inner), p, 1.0
+        ctx.lib, ctx.p, ctx.scale = _native(inner, bias), p, 1.0
         if ctx.lib is not None:
             n, d = inner.shape
             ctx.lib.k_bias_relu(
@@ -72,6 +74,7 @@ def bias_gelu_dropout(
 
     ``inner`` must be the fresh result of a product that nobody else reads: it is written over.
     """
+    _require_fit(inner, bias)
     key = draw_key() if p else 0
     result: Tensor = run(_BiasGeluDropout, inner, bias, p, key)
     return result
@@ -80,7 +83,7 @@ def bias_gelu_dropout(
 class _BiasGeluDropout(autograd.Function):
     @staticmethod
     def forward(ctx: Any, inner: Tensor, bias: Tensor, p: float, key: int) -> Tensor:
-        ctx.lib, ctx.scale = native(inner), 1.0
+        ctx.lib, ctx.scale = _native(inner, bias), 1.0
         learns = not isinstance(ctx, Forgetful)
         if ctx.lib is not None:
             n, d = inner.shape
@@ -123,3 +126,16 @@ class _BiasGeluDropout(autograd.Function):
             grad = torch.mul(grad, mask).mul_(ctx.scale)
         grad_inner = torch.ops.aten.gelu_backward(grad, kept)
         return grad_inner, grad_inner.sum(0), None, None
+
+
+def _native(inner: Tensor, bias: Tensor) -> ctypes.CDLL | None:
+    """The kernels, if both lie as they read them."""
+    return native(inner, bias) if inner.is_contiguous() and bias.is_contiguous() else None
+
+
+def _require_fit(inner: Tensor, bias: Tensor) -> None:
+    if inner.dim() != 2 or bias.shape != inner.shape[1:]:
+        raise SizeError(
+            f"inner and bias of shapes {[*inner.shape]} and {[*bias.shape]} do not fit together: "
+            "they are (N, F) and (F)"
+        )

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import autograd
 
+from regard.errors import SizeError
 from regard.kernels.attention import Spans
 from regard.kernels.linear import gathers
 from regard.kernels.native import addresses, native, pointer
@@ -17,6 +18,7 @@ from regard.kernels.operation import run
 from regard.shapes import Float, Tensor
 
 _LANES = 16
+_N_PARAMETERS = 16  # of a layer
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ def encoder_layers(
     them. Only where ``options.serves`` them: elsewhere a layer is composed of the other operations,
     which draw the same noise.
     """
+    _require_fit(value, spans, options, parameters)
     keys = [
         [draw_key() if p else 0 for p in (o.p_attention, o.p_first, o.p_inner, o.p_second)]
         for o in options
@@ -80,6 +83,31 @@ def encoder_layers(
         _EncoderLayers, value, spans, options, keys, norm, is_kept, flat, *followed
     )
     return result
+
+
+def _require_fit(
+    value: Tensor,
+    spans: Spans,
+    options: Sequence[LayerOptions],
+    parameters: Sequence[Sequence[Tensor]],
+) -> None:
+    """Refuse what the kernel would read beyond its end."""
+    width = value.shape[1]
+    if not options or len(options) != len(parameters):
+        raise SizeError(f"{len(options)} options are given for {len(parameters)} layers")
+    inner = len(parameters[0][12]) if len(parameters[0]) == _N_PARAMETERS else 0
+    square, row = (width, width), (width,)
+    expected = (
+        *(row, row, *(square, row) * 4, row, row),
+        *((inner, width), (inner,), (width, inner), row),
+    )
+    for number, of_layer in enumerate(parameters):
+        if tuple(tuple(one.shape) for one in of_layer) != expected or width % options[0].n_heads:
+            raise SizeError(
+                f"the parameters of layer {number} do not fit vectors of {width} numbers in "
+                f"{options[0].n_heads} heads: see encoder_layers for their order"
+            )
+    spans.require_rows(len(value), len(value))
 
 
 class _Shape(ctypes.Structure):

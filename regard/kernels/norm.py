@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import autograd
 
+from regard.errors import SizeError
 from regard.kernels.native import count, native, pointer
 from regard.kernels.noise import as_arguments, draw_key, keep_mask
 from regard.kernels.operation import run
@@ -22,6 +23,14 @@ def add_norm(
     epsilon: float = 1e-5,
 ) -> tuple[Float[Tensor, "N D"], Float[Tensor, "N D"]]:
     """``sum = value + dropout(change)`` and ``layer_norm(sum)``; without a change, sum is value."""
+    fits = value.dim() == 2 and weight.shape == bias.shape == value.shape[1:]
+    if not fits or (change is not None and change.shape != value.shape):
+        others = [one for one in (change, weight, bias) if one is not None]
+        given = ", ".join(str([*one.shape]) for one in (value, *others))
+        raise SizeError(
+            f"value, change, weight and bias of shapes {given} do not fit together: they are "
+            "(N, D), (N, D) or none, (D) and (D)"
+        )
     if change is None:
         p = 0.0
     key = draw_key() if p else 0
@@ -53,7 +62,9 @@ class _AddNorm(autograd.Function):
         ctx.set_materialize_grads(False)
         n, d = value.shape
         ctx.has_change, ctx.p, ctx.key, ctx.scale = change is not None, p, key, 1.0
-        ctx.lib = native(value)
+        others = (weight, bias) if change is None else (weight, bias, change)
+        is_plain = weight.is_contiguous() and bias.is_contiguous()
+        ctx.lib = native(value, *others) if is_plain else None
         mask = None
         if ctx.lib is not None:
             value = value.contiguous()

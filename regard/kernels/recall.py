@@ -3,6 +3,7 @@
 import torch
 from torch.nn import functional as F
 
+from regard.errors import SizeError
 from regard.kernels.native import count, native, pointer
 from regard.shapes import Float, Int, Tensor
 
@@ -21,13 +22,13 @@ def recall(
     A place of -1 is none. Nothing is copied where the C++ kernel serves: hypotheses that share
     a past, or a source, read the same memory. For decoding: no gradient flows.
     """
+    _require_fit(query, key, value, places, n_heads)
     width = query.shape[1]
     lib = native(query, key, value) if (width // n_heads) % _LANES == 0 else None
     if lib is None:
         return _recall_gathered(query, key, value, places, n_heads)
     assert query.stride(1) == key.stride(1) == value.stride(1) == 1
     places = places.to(torch.int32).contiguous()
-    assert not places.numel() or int(places.max()) < len(key)
     context = query.new_empty(query.shape)
     lib.k_recall(
         count(len(query)),
@@ -44,6 +45,22 @@ def recall(
         pointer(context),
     )
     return context
+
+
+def _require_fit(query: Tensor, key: Tensor, value: Tensor, places: Tensor, n_heads: int) -> None:
+    """Refuse what the kernel would read beyond its end."""
+    (n_rows, width), is_table = query.shape, places.dim() == 2
+    is_split = n_heads >= 1 and width % n_heads == 0
+    if not is_split or key.shape != value.shape or key.shape[1] != width or not is_table:
+        given = ", ".join(str([*one.shape]) for one in (query, key, value, places))
+        raise SizeError(
+            f"query, key, value and places of shapes {given} do not fit {n_heads} heads: they are "
+            "(R, D), (M, D), (M, D) and (R, K), with D a multiple of the heads"
+        )
+    if len(places) != n_rows:
+        raise SizeError(f"{n_rows} queries have {len(places)} rows of places: give each its own")
+    if places.is_cpu and places.numel() and int(places.max()) >= len(key):  # a GPU checks itself
+        raise SizeError(f"a place is {int(places.max())}, and there are {len(key)} rows of keys")
 
 
 def _recall_gathered(

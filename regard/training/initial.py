@@ -5,7 +5,8 @@ from pathlib import Path
 from regard.checkpoint import put_into, read_weights
 from regard.checkpoint.folder import load_without_weights
 from regard.checkpoint.replacing import replacing_folder
-from regard.checkpoint.weights import WEIGHTS
+from regard.checkpoint.weights import WEIGHTS, require_sound
+from regard.data.soundness import keep_checksums
 from regard.errors import UsageError
 from regard.models import Labeller
 from regard.recipes import Recipe, parse_recipe, write_recipe
@@ -34,7 +35,8 @@ def begin_from(recipe: Recipe, folder: Path) -> Recipe:
     if not place.is_dir():
         _take_over(recipe.training.init, place)
     kept = place / RECIPE
-    initial = parse_recipe(kept.read_text(encoding="utf-8"), str(kept))
+    require_sound(kept)
+    initial = parse_recipe(kept.read_text(encoding="utf-8", errors="replace"), str(kept))
     assert isinstance(initial.model, Alone)
     taken = {
         key: getattr(initial.model, key)
@@ -58,6 +60,7 @@ def _take_over(init: str, place: Path) -> None:
     with replacing_folder(place) as filling:
         loaded.source_tokenizer.save(filling / "text")
         (filling / RECIPE).write_text(write_recipe(loaded.recipe), encoding="utf-8")
+        keep_checksums(filling)
 
 
 def put_encoder(model: Labeller, init: str) -> None:

@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from regard.checkpoint.replacing import replacing_folder
+from regard.checksums import CHECKSUMS, first_damaged
+from regard.data.soundness import keep_checksums
+from regard.errors import ModelFolderError
 from regard.recipes import Recipe
 from regard.text import Tokenizer, choose_vocabulary_size, learn, needed_characters
 from regard.text import load as load_tokenizer
@@ -29,6 +32,12 @@ def learned_tokenizers(
             for name, sentences in sides.items():
                 size = _size(recipe, sentences, n_sentences_a_pair)
                 _learn(recipe, sentences, size, keeps_layout).save(filling / name)
+            keep_checksums(filling)
+    if (damaged := first_damaged(place)) is not None:
+        raise ModelFolderError(
+            f"{damaged} is damaged: its checksum is not the one in {CHECKSUMS} beside it; copy "
+            f"{place} again from where it came from, or choose another --out"
+        )
     return [load_tokenizer(place / name) for name in sides]
 
 

@@ -47,6 +47,7 @@ def test_the_folder_is_a_complete_model(finished: Finished) -> None:
     assert done.returncode == 0, done.stderr
     names = {path.name for path in out.iterdir()}
     assert names == {
+        "CHECKSUMS",
         "FORMAT",
         "metrics.jsonl",
         "recipe.toml",

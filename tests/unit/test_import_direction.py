@@ -16,24 +16,26 @@ BOTTOM = ("errors", "shapes", "special", "recipes")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # room            may import, besides itself
     "errors": (),
+    "checksums": (),
     "shapes": (),
     "special": (),
     "recipes": ("errors",),
     "text": ("errors", "special", "recipes"),  # not shapes, which brings torch in
-    "kernels": ("shapes",),
+    "kernels": ("errors", "shapes"),
     "attention": (*BOTTOM, "kernels"),
     "evaluation": BOTTOM,
     "corpora": ("errors", "text.turns"),
-    "data": (*BOTTOM, "text", "corpora"),
+    "data": (*BOTTOM, "checksums", "text", "corpora"),
     "models": (*BOTTOM, "kernels", "attention"),
     "complexity": ("errors", "shapes", "kernels", "attention", "models"),
     "decoding": (*BOTTOM, "kernels", "models.interface"),  # any search serves any model
     "inspection": (*BOTTOM, "attention"),  # its probes; any model that has them
-    "checkpoint": (*BOTTOM, "attention", "models", "text"),
+    "checkpoint": (*BOTTOM, "checksums", "attention", "models", "text"),
     # A run validates by decoding and scoring, and saves as it goes (docs/decisions/001).
     "training": (
         *BOTTOM,
-        *("kernels", "models", "data", "text", "checkpoint", "decoding", "evaluation"),
+        *("checksums", "kernels", "models", "data", "text", "checkpoint"),
+        *("decoding", "evaluation"),
     ),
     # Text in, text out: the model folder and the searches as one object (docs/decisions/011).
     "translation": (
@@ -166,14 +168,14 @@ def test_text_does_without_torch_at_run_time() -> None:
         (
             "regard/data/readers.py",
             "from ..models import Transformer\n",
-            "regard/data/readers.py:1: data may import errors, shapes, special, recipes, text, "
-            "corpora; not regard.models.Transformer",
+            "regard/data/readers.py:1: data may import errors, shapes, special, recipes, "
+            "checksums, text, corpora; not regard.models.Transformer",
         ),
         (
             "regard/data/__init__.py",
             "from .. import cli\n",
-            "regard/data/__init__.py:1: data may import errors, shapes, special, recipes, text, "
-            "corpora; not regard.cli",
+            "regard/data/__init__.py:1: data may import errors, shapes, special, recipes, "
+            "checksums, text, corpora; not regard.cli",
         ),
         (
             "regard/decoding/beam.py",

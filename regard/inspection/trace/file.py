@@ -5,6 +5,7 @@ the same trace must have the same bytes.
 """
 
 import json
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ class _Head(BaseModel):
     aligning: int | None
     depths: dict[str, tuple[int, ...]]
     does: Does = "translate"
+    crc32: int | None = None  # of all else; files of before have none
 
 
 def save_trace(trace: Trace, path: str | Path) -> Path:
@@ -54,7 +56,9 @@ def save_trace(trace: Trace, path: str | Path) -> Path:
     arrays = {site.name: np.ascontiguousarray(site.weights) for site in trace.sites}
     if trace.positions is not None:
         arrays[_POSITIONS] = np.ascontiguousarray(trace.positions)
-    written = serialise(arrays, {KEY: json.dumps(_head(trace), ensure_ascii=False)})
+    head = _head(trace)
+    head["crc32"] = _checksum(head, arrays)
+    written = serialise(arrays, {KEY: json.dumps(head, ensure_ascii=False)})
     try:
         with whole_file(place) as beside:
             beside.write_bytes(written)
@@ -78,7 +82,16 @@ def open_trace(path: str | Path) -> Trace:
         ) from error
     if said is None:
         raise TraceError(f"{place} is a safetensors file, but not of a trace")
-    return _assembled(_read_head(said, place), arrays, place)
+    head = _read_head(said, place)
+    trace = _assembled(head, arrays, place)
+    if head.crc32 is not None:
+        rest = {key: value for key, value in json.loads(said).items() if key != "crc32"}
+        if head.crc32 != _checksum(rest, arrays):
+            raise TraceError(
+                f"{place} is damaged: its checksum is not that of what it holds; copy it again "
+                "from where it came from, or make it again with Trace.save"
+            )
+    return trace
 
 
 def as_json(trace: Trace) -> str:
@@ -89,6 +102,16 @@ def as_json(trace: Trace) -> str:
         said["weights"] = _short(site.weights)
     head[_POSITIONS] = None if trace.positions is None else _short(trace.positions)
     return json.dumps(head, ensure_ascii=False, separators=(",", ":"))
+
+
+def _checksum(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> int:
+    """CRC-32 of what is said and of the arrays, each with its name, type and shape."""
+    crc = zlib.crc32(json.dumps(head, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        crc = zlib.crc32(f"{name} {array.dtype} {array.shape}".encode(), crc)
+        crc = zlib.crc32(array.tobytes(), crc)
+    return crc
 
 
 def _head(trace: Trace) -> dict[str, Any]:
@@ -133,7 +156,7 @@ def _read_head(said: str, place: Path) -> _Head:
                 f"{FORMAT}): upgrade with pip install --upgrade regard"
             )
         return _Head.model_validate_json(said)
-    except (ValidationError, ValueError, KeyError, TypeError) as error:
+    except (ValidationError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise TraceError(f"{place} is damaged: what it says of itself cannot be read") from error
 
 

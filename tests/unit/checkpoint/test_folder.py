@@ -55,6 +55,7 @@ def test_what_was_saved_comes_back(tmp_path: Path, tie: str, positions: str) -> 
 
 def test_the_folder_holds_these_files(folder: Path) -> None:
     assert sorted(one.name for one in folder.iterdir()) == [
+        "CHECKSUMS",
         "FORMAT",
         "recipe.toml",
         "tokenizer.json",
@@ -205,6 +206,8 @@ def test_a_file_is_not_a_folder(folder: Path) -> None:
 def test_weights_that_were_cut_short(folder: Path, share: float) -> None:
     file = folder / "weights.safetensors"
     os.truncate(file, int(share * file.stat().st_size))
+    assert "CHECKSUMS" in refusal(folder)
+    (folder / "CHECKSUMS").unlink()
     sentence = refusal(folder)
     assert sentence.startswith(f"{file} is damaged or was cut short (")
     assert sentence.endswith("): copy it again from where it came from, or train again")
@@ -233,6 +236,8 @@ def test_a_format_that_is_none(folder: Path, said: str) -> None:
 
 def test_a_damaged_recipe(folder: Path) -> None:
     (folder / "recipe.toml").write_text("[model")
+    assert "CHECKSUMS" in refusal(folder)
+    (folder / "CHECKSUMS").unlink()
     assert refusal(folder).startswith(f"{folder / 'recipe.toml'}, line 1 is not TOML: ")
 
 
@@ -247,6 +252,7 @@ def test_a_hugging_face_folder_is_told_how_it_becomes_one(tmp_path: Path) -> Non
 
 def test_weights_of_another_model(folder: Path) -> None:
     file = folder / "weights.safetensors"
+    (folder / "CHECKSUMS").unlink()
     whole = load_file(file)
     lacking = dict(whole)
     del lacking["decoder.norm.bias"], lacking["decoder.norm.weight"]

@@ -170,3 +170,64 @@ def test_a_broken_file_leaves_the_old_corpus(tmp_path, train, words):
         prepare([train], folder, words)
     assert len(PreparedCorpus(folder)) == 3
     assert sorted(p.name for p in tmp_path.iterdir()) == ["prepared", "train.tsv"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["source.offsets.bin", "target.offsets.bin", "source.ids.bin", "target.ids.bin", "header.json"],
+)
+def test_a_flipped_bit_is_noticed(tmp_path, train, words, name):
+    folder = tmp_path / "prepared"
+    prepare([train], folder, words)
+    path = folder / name
+    whole = path.read_bytes()
+    for at in range(0, len(whole), 1 + len(whole) // 40):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 2]) + whole[at + 1 :])
+        with pytest.raises(DataError, match="header.json" if name == "header.json" else name):
+            PreparedCorpus(folder)
+    path.write_bytes(whole)
+    prepare([train], folder, words)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "dtype"),
+    [
+        ("source.offsets.bin", [0, 4, 2, 5], "int64"),
+        ("source.offsets.bin", [1, 2, 4, 5], "int64"),
+        ("target.offsets.bin", [0, 2, 4, 1 << 40], "int64"),
+        ("target.offsets.bin", [0, -1, 4, 8], "int64"),
+        ("source.ids.bin", [4, 5, 4, 9_000, 6], "uint16"),
+    ],
+)
+def test_what_cannot_be_is_refused_without_checksums_too(
+    tmp_path, train, words, name, values, dtype
+):
+    folder = tmp_path / "prepared"
+    prepare([train], folder, words)
+    (folder / "CHECKSUMS").unlink()
+    prepare([train], folder, words)
+    (folder / name).write_bytes(np.asarray(values, dtype).tobytes())
+    with pytest.raises(DataError, match=name):
+        prepare([train], folder, words)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"n_pairs": "many"}, {"source_dtype": "object"}, {"account": 3}, {"n_source_ids": {}}],
+)
+def test_a_header_of_other_types_is_refused(tmp_path, train, words, change):
+    folder = tmp_path / "prepared"
+    prepare([train], folder, words)
+    (folder / "CHECKSUMS").unlink()
+    header = json.loads((folder / "header.json").read_text())
+    (folder / "header.json").write_text(json.dumps(header | change))
+    with pytest.raises(DataError, match=r"header\.json"):
+        PreparedCorpus(folder)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"format": 1}'])
+def test_a_header_that_says_nothing_is_written_anew(tmp_path, train, words, text):
+    folder = tmp_path / "prepared"
+    prepare([train], folder, words)
+    (folder / "header.json").write_text(text)
+    assert len(prepare([train], folder, words)) == 3

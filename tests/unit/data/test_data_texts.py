@@ -1,5 +1,6 @@
 """Text to a stream of ids, and the stream to windows and passages."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from regard.corpora import TEXTS
 from regard.data import (
     Passages,
     Place,
+    PreparedText,
     Windows,
     documents,
     held_out_windows,
@@ -59,6 +61,34 @@ def test_a_damaged_text_is_refused(tmp_path: Path) -> None:
         ids.write(b"x")
     with pytest.raises(DataError, match=r"ids.bin is damaged: it has 47 bytes instead of 46"):
         prepare_text([parse_text(str(tmp_path / "a.txt"))], tmp_path / "run", LETTERS)
+
+
+@pytest.mark.parametrize("name", ["ids.bin", "starts.bin", "header.json"])
+def test_a_flipped_bit_of_a_text_is_refused(tmp_path: Path, name: str) -> None:
+    prepare_text([parse_text(file(tmp_path, TEXT))], tmp_path / "run", LETTERS)
+    path = tmp_path / "run" / name
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-3] + bytes([whole[-3] ^ 1]) + whole[-2:])
+    with pytest.raises(DataError, match=name):
+        PreparedText(tmp_path / "run")
+
+
+def test_places_and_ids_that_cannot_be_are_refused_without_checksums_too(tmp_path: Path) -> None:
+    specs = [parse_text(file(tmp_path, TEXT))]
+    for name, place, value in (
+        ("starts.bin", 0, 1),
+        ("starts.bin", 1, 1 << 40),
+        ("ids.bin", 3, 999),
+    ):
+        prepare_text(specs, tmp_path / name, LETTERS)
+        (tmp_path / name / "CHECKSUMS").unlink()
+        dtype = "int64" if name == "starts.bin" else "uint16"
+        numbers = np.fromfile(tmp_path / name / name, dtype)
+        numbers[place] = value
+        numbers.tofile(tmp_path / name / name)
+        with pytest.raises(DataError, match=name):
+            prepare_text(specs, tmp_path / name, LETTERS)
+        shutil.rmtree(tmp_path / name)
 
 
 @pytest.mark.parametrize(
