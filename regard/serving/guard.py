@@ -43,11 +43,13 @@ class Guard:
             return
         headers = Headers(scope=scope)
         origin = headers.get("origin")
+        if origin in self.settings.origins:  # refusals too: else the page cannot read them
+            send = _allowing(send, str(origin))
         try:
             self._check_host(headers.get("host", ""))
             self._check_origin(origin, headers)
             if scope["method"] == "OPTIONS" and origin in self.settings.origins:
-                await _preflight(str(origin))(scope, receive, send)
+                await _preflight()(scope, receive, send)
                 return
             self._check_key(scope["path"], headers)
             body = await self._read(receive, headers)
@@ -56,8 +58,6 @@ class Guard:
             return
         if body is None:  # the client went before it had asked
             return
-        if origin in self.settings.origins:
-            send = _allowing(send, str(origin))
         await self.app(scope, _replaying(body, receive), send)
 
     def _check_host(self, host: str) -> None:
@@ -187,15 +187,13 @@ def _replaying(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-def _preflight(origin: str) -> Response:
+def _preflight() -> Response:
     return Response(
         status_code=204,
         headers={
-            "Access-Control-Allow-Origin": origin,
             "Access-Control-Allow-Methods": "GET, POST",
             "Access-Control-Allow-Headers": "Authorization, Content-Type, X-API-Key",
             "Access-Control-Max-Age": "600",
-            "Vary": "Origin",
         },
     )
 
@@ -206,6 +204,7 @@ def _allowing(send: Send, origin: str) -> Send:
             message["headers"] = [
                 *message.get("headers", ()),
                 (b"access-control-allow-origin", origin.encode("latin-1")),
+                (b"access-control-expose-headers", b"Retry-After, WWW-Authenticate, X-Request-ID"),
                 (b"vary", b"Origin"),
             ]
         await send(message)

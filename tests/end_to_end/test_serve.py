@@ -67,6 +67,9 @@ def test_it_serves_translates_and_stops_in_order(
         mine = Translator.open(model).translate(body["q"])
         assert translated["translatedText"] == [one[0].text for one in mine]
 
+        bad = {"Content-Type": "multipart/form-data; boundary=x", **headers}
+        assert httpx.post(f"{url}/translate", content=b"--y", headers=bad).status_code == 400
+
         found: list[int] = []
 
         def ask() -> None:

@@ -76,7 +76,30 @@ def test_a_page_that_was_named_may_ask_first(live: Live) -> None:
     headers = {"Origin": "http://page.example", "Access-Control-Request-Method": "POST"}
     answer = httpx.options(f"{live.url}/api/v1/translate", headers=headers)
     assert answer.status_code == 204
+    assert answer.headers.get_list("access-control-allow-origin") == ["http://page.example"]
     assert "Authorization" in answer.headers["access-control-allow-headers"]
+
+
+def test_a_page_that_was_named_can_read_why_it_was_refused() -> None:
+    settings = Settings(keys=frozenset({"one"}), origins=("http://page.example",))
+    app = create_app(Catalogue(), settings)
+
+    async def asked(origin: str, **more: str) -> httpx.Response:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            headers = {"Origin": origin, **more}
+            return await client.get("/api/v1/info", headers=headers)
+
+    for refused, status in (
+        (asyncio.run(asked("http://page.example")), 401),
+        (asyncio.run(asked("http://page.example", Host="evil.example")), 403),
+    ):
+        assert refused.status_code == status
+        assert refused.headers.get_list("access-control-allow-origin") == ["http://page.example"]
+        assert refused.headers["vary"] == "Origin"
+    other = asyncio.run(asked("http://other.example"))
+    assert other.status_code == 403
+    assert "access-control-allow-origin" not in other.headers
 
 
 def test_bodies_that_are_too_large(live: Live) -> None:
