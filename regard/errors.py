@@ -89,5 +89,8 @@ class MissingExtraError(RegardError):
     code = "missing-extra"
 
     def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs an optional package: pip install 'regard[{extra}]'")
+        super().__init__(
+            f"{purpose} needs optional packages: "
+            f"run pip install '.[{extra}]' in Regard's source folder"
+        )
         self.extra = extra

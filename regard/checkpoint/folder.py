@@ -182,7 +182,7 @@ def _read_format(folder: Path) -> int:
     if version > FORMAT:
         raise ModelFolderError(
             f"{folder} was made by a newer Regard (format {version}; this one reads up to "
-            f"{FORMAT}): upgrade with pip install --upgrade regard"
+            f"{FORMAT}): update Regard's source folder and run pip install . there"
         )
     return version
 

@@ -36,5 +36,6 @@ def test_text_is_what_was_said(kind: type[RegardError]) -> None:
 
 def test_a_missing_extra_says_how_to_install_it() -> None:
     error = MissingExtraError("serving over HTTP", "serve")
-    assert str(error) == "serving over HTTP needs an optional package: pip install 'regard[serve]'"
+    assert str(error).startswith("serving over HTTP needs ")
+    assert "pip install '.[serve]'" in str(error)
     assert error.extra == "serve"

@@ -153,7 +153,7 @@ def _read_head(said: str, place: Path) -> _Head:
         if isinstance(version, int) and version > FORMAT:
             raise TraceError(
                 f"{place} was made by a newer Regard (trace format {version}; this one reads up to "
-                f"{FORMAT}): upgrade with pip install --upgrade regard"
+                f"{FORMAT}): update Regard's source folder and run pip install . there"
             )
         return _Head.model_validate_json(said)
     except (ValidationError, ValueError, KeyError, TypeError, RecursionError) as error:

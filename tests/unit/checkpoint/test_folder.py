@@ -217,8 +217,8 @@ def test_weights_that_were_cut_short(folder: Path, share: float) -> None:
 def test_a_newer_format(folder: Path) -> None:
     (folder / "FORMAT").write_text("3\n")
     sentence = (
-        f"{folder} was made by a newer Regard (format 3; this one reads up to 1): upgrade with "
-        "pip install --upgrade regard"
+        f"{folder} was made by a newer Regard (format 3; this one reads up to 1): update Regard's "
+        "source folder and run pip install . there"
     )
     assert refusal(folder) == sentence
     (folder / "weights.safetensors").unlink()  # a newer format may name its files differently

@@ -105,7 +105,7 @@ def rewritten(made: Trace, path: Path, change) -> Path:
         (
             lambda head, _: head.update(format=FORMAT + 1),
             f"X was made by a newer Regard (trace format {FORMAT + 1}; this one reads up to "
-            f"{FORMAT}): upgrade with pip install --upgrade regard",
+            f"{FORMAT}): update Regard's source folder and run pip install . there",
         ),
         (lambda head, _: head.pop("steps"), "X is damaged: what it says of itself cannot be read"),
         (lambda head, _: head.pop("format"), "X is damaged: what it says of itself cannot be read"),
