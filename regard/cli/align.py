@@ -38,13 +38,14 @@ def align(
         int, typer.Option(min=0, max=1, help="Whether gold counts words from 0 or from 1.")
     ] = 0,
     layer: Annotated[
-        int | None, typer.Option(min=0, help="Of the decoder, from 0; by default the last but one.")
+        int | None,
+        typer.Option(min=0, help="Of the decoder, from 0.", show_default="the last but one"),
     ] = None,
     shift: Annotated[
         str, typer.Option(help="Whose attention is a word's: the step predicting or reading it.")
     ] = "predicting",
     heads: Annotated[
-        str | None, typer.Option(metavar="0,2", help="Heads whose mean counts; all by default.")
+        str | None, typer.Option(metavar="0,2", help="Heads whose mean counts.", show_default="all")
     ] = None,
     norms: Annotated[
         bool, typer.Option("--norms", help="Weigh attention by the values it brings.")

@@ -47,7 +47,6 @@ def chat(
     device: searching.Device = "auto",
 ) -> None:
     """Talk with a model that learned to answer, a line each; it remembers the last turns."""
-    import torch
 
     from regard.cli.training_session import choose_device
     from regard.decoding import Search
@@ -66,8 +65,7 @@ def chat(
     search = Search(
         width=beam, alpha=alpha, penalty=penalty, no_repeat=no_repeat, sampling=sampling
     )
-    if threads is not None:
-        torch.set_num_threads(threads)
+    searching.set_threads(threads)
     talk = Chat.open(
         model, search, longest=max_length, device=choose_device(device), max_tokens=max_tokens
     )

@@ -37,7 +37,7 @@ def classify(
     from regard.cli.training_session import choose_device
     from regard.language import Judge
 
-    labelled.set_threads(threads)
+    searching.set_threads(threads)
     judge = Judge.open(model, device=choose_device(device))
     searching.write_utf8()
     if gold is not None:

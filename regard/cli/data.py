@@ -20,14 +20,17 @@ def data(
     ] = None,
     size: Annotated[
         int | None,
-        typer.Option(min=1, help=f"Pairs to learn from; {SIZES['train']:,} if not given."),
+        typer.Option(min=1, help="Pairs to learn from.", show_default=f"{SIZES['train']:,}"),
     ] = None,
     valid_size: Annotated[
-        int | None, typer.Option(min=1, help=f"Pairs to validate on; {SIZES['valid']:,}.")
+        int | None,
+        typer.Option(min=1, help="Pairs to validate on.", show_default=f"{SIZES['valid']:,}"),
     ] = None,
     test_size: Annotated[
         int | None,
-        typer.Option(min=1, help=f"Pairs of test and any other split; {SIZES['test']:,}."),
+        typer.Option(
+            min=1, help="Pairs of test and any other split.", show_default=f"{SIZES['test']:,}"
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Another seed gives other pairs.")] = SEED,
     out: Annotated[Path | None, typer.Option(help="The folder to write to.")] = None,

@@ -26,7 +26,6 @@ def embed(
 ) -> None:
     """Turn sentences into vectors, as the model was made to: JSON lines, or --out FILE.npy."""
     import numpy as np
-    import torch
 
     from regard.cli.arriving import lines_of_files, lines_of_stdin
     from regard.cli.training_session import choose_device
@@ -43,8 +42,7 @@ def embed(
         raise UsageError(
             f"--out {out}: there is no folder {out.parent}; make it, or choose another"
         )
-    if threads is not None:
-        torch.set_num_threads(threads)
+    searching.set_threads(threads)
     finder = Finder.open(model, device=choose_device(device))
     if similarity:
         typer.echo(f"{finder.similarity(*similarity):.4f}")

@@ -32,11 +32,13 @@ def evaluate(
         Path | None, typer.Option(help="A model folder or an output file to compare with.")
     ] = None,
     measure: Annotated[
-        list[str] | None, typer.Option(help="bleu, chrf or ter; repeatable, all by default.")
+        list[str] | None, typer.Option(help="bleu, chrf or ter; repeatable.", show_default="all")
     ] = None,
     tokenize: Annotated[
         str | None,
-        typer.Option(help="How BLEU cuts text: 13a, zh, char, none; by default fitting."),
+        typer.Option(
+            help="How BLEU cuts text: 13a, zh, char or none.", show_default="what fits the text"
+        ),
     ] = None,
     samples: Annotated[int, typer.Option(min=2, help="Of the bootstrap.")] = 1000,
     save_outputs: Annotated[

@@ -24,13 +24,11 @@ def fill(
     device: searching.Device = "auto",
 ) -> None:
     """Find the words that were taken out of a sentence: regard fill MODEL "The [MASK] sleeps"."""
-    import torch
 
     from regard.cli.training_session import choose_device
     from regard.language import Finder
 
-    if threads is not None:
-        torch.set_num_threads(threads)
+    searching.set_threads(threads)
     finder = Finder.open(model, device=choose_device(device))
     searching.write_utf8()
     answers = _of_lines(finder, k) if text is None else [(text, finder.fill(text, k))]

@@ -19,7 +19,7 @@ _SMALL = 10_000_000
 def generate(
     model: searching.Model,
     prompt: Annotated[
-        str | None, typer.Argument(help="How the text begins; standard input if not given.")
+        str | None, typer.Argument(help="How the text begins.", show_default="standard input")
     ] = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="The most tokens to write.")] = 200,
     temperature: Annotated[
@@ -55,17 +55,19 @@ def generate(
         typer.Option(help="Draw it into a file: .svg .png .pdf .html .json .trace; repeatable."),
     ] = None,
     layer: Annotated[
-        int | None, typer.Option(min=0, help="Whose attention is shown; the last.")
+        int | None,
+        typer.Option(min=0, help="Whose attention is shown, from 0.", show_default="the last"),
     ] = None,
     head: Annotated[
-        int | None, typer.Option(min=0, help="Of one head; the mean of all if not given.")
+        int | None, typer.Option(min=0, help="Of one head, from 0.", show_default="the mean of all")
     ] = None,
     threads: Annotated[
         int | None,
         typer.Option(
             min=1,
             max=searching.MOST_THREADS,
-            help="Processor threads; by default one for small models, all for others.",
+            help="Processor threads.",
+            show_default="one for small models, all for others",
         ),
     ] = None,
     device: searching.Device = "auto",
@@ -92,8 +94,7 @@ def generate(
     best = "--greedy for the most probable token each time"
     heat = _TEMPERATURE if temperature is None else temperature
     sampling = None if greedy else searching.drawn_by(heat, top_k, top_p, seed, instead=best)
-    if threads is not None:
-        torch.set_num_threads(threads)
+    searching.set_threads(threads)
     writer = Writer.open(model, device=choose_device(device))
     if threads is None and writer.model.n_parameters < _SMALL:
         torch.set_num_threads(1)

@@ -37,14 +37,6 @@ class Report:
     confusion: list[list[int]] = field(default_factory=list)  # rows: what is right
 
 
-def set_threads(threads: int | None) -> None:
-    """As many processor threads as asked for."""
-    import torch
-
-    if threads is not None:
-        torch.set_num_threads(threads)
-
-
 def refuse_both(text: list[str] | None) -> None:
     """A file of right labels brings its own texts."""
     if text:

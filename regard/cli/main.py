@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -33,38 +34,56 @@ from regard.cli import (
     train,
     translate,
 )
+from regard.cli.plain_help import PlainCommand, PlainGroup
 from regard.errors import RegardError, UsageError
+
+# Each verb as one may type it first; order is that of the help.
+EXAMPLES: dict[str, tuple[Callable[..., None], str]] = {
+    "demo": (demo.demo, "regard demo"),
+    "data": (data.data, "regard data phrasebook --pair zh-en --show 5"),
+    "look": (look.look, 'regard look runs/zh-en "这只猫在睡觉。" --save attention.svg'),
+    "train": (
+        train.train,
+        "regard train transformer-small --source train.zh --target train.en --out runs/zh-en",
+    ),
+    "translate": (translate.translate, "regard translate runs/zh-en news.zh --out news.en"),
+    "chat": (chat.chat, "regard chat runs/dialogue"),
+    "generate": (generate.generate, 'regard generate runs/gpt "Once upon a time" --seed 7'),
+    "fill": (fill.fill, 'regard fill runs/bert "The [MASK] sleeps."'),
+    "embed": (embed.embed, 'regard embed runs/bert --similarity "A cat sleeps." "A dog sleeps."'),
+    "classify": (classify.classify, 'regard classify runs/reviews "What a film!"'),
+    "tag": (tag.tag, 'regard tag runs/names "Anna lives in Paris."'),
+    "score": (score.score, "regard score runs/zh-en --source test.zh --target test.en"),
+    "evaluate": (
+        evaluate.evaluate,
+        "regard evaluate runs/zh-en --source test.zh --target test.en",
+    ),
+    "align": (align.align, "regard align runs/zh-en --source test.zh --target test.en"),
+    "compare": (
+        comparison.compare,
+        "regard compare runs/first runs/second --source test.zh --target test.en",
+    ),
+    "average": (average.average, "regard average runs/zh-en --last 5 --out runs/averaged"),
+    "import": (importing.import_, "regard import opus-mt-zh-en --out runs/opus"),
+    "export": (exporting.export, "regard export runs/zh-en --to huggingface --out exported"),
+    "serve": (serve.serve, "regard serve runs/zh-en"),
+    "info": (info.info, "regard info runs/zh-en"),
+}
 
 app = typer.Typer(
     name="regard",
+    cls=PlainGroup,
     help="Train, run and look inside attention models.",
+    epilog="Begin with: regard demo",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo.demo)
-app.command()(data.data)
+for _name, (_verb, _example) in EXAMPLES.items():
+    app.command(_name, cls=PlainCommand, epilog=f"Example: {_example}")(_verb)
 app.add_typer(explain.app, name="explain")
-app.command()(look.look)
 app.add_typer(recipes.app, name="recipes")
 app.add_typer(bench.app, name="bench")
-app.command()(train.train)
-app.command()(translate.translate)
-app.command()(chat.chat)
-app.command()(generate.generate)
-app.command()(fill.fill)
-app.command()(embed.embed)
-app.command()(classify.classify)
-app.command()(tag.tag)
-app.command()(score.score)
-app.command()(evaluate.evaluate)
-app.command()(align.align)
-app.command()(comparison.compare)
-app.command()(average.average)
-app.command("import")(importing.import_)
-app.command()(exporting.export)
-app.command()(serve.serve)
-app.command()(info.info)
 
 REFUSED = 2
 INTERRUPTED = 130

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.cli.plain_help import PlainCommand, PlainGroup
+
 if TYPE_CHECKING:
     from typer import Context
 
@@ -15,7 +17,11 @@ else:
 PAPERS_VOCABULARY = 37_000  # of "Attention Is All You Need", so that its sizes can be compared
 MAX_VOCABULARY = 10**9
 
-app = typer.Typer(help="List the recipes that ship with Regard.")
+app = typer.Typer(
+    cls=PlainGroup,
+    help="List the recipes that ship with Regard.",
+    epilog="Example: regard recipes show transformer-small",
+)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -49,7 +55,7 @@ def recipes(
         _print_table(counted, vocabulary)
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog="Example: regard recipes show transformer-small")
 def show(
     name: Annotated[str, typer.Argument(help="A preset, or a recipe file (.toml).")],
     changes: Annotated[

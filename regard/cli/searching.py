@@ -31,13 +31,14 @@ MaxTokens = Annotated[int, typer.Option(min=1, help="Tokens of a source; what is
 Batch = Annotated[int, typer.Option(min=1, help="Rows that are searched together.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]
 Threads = Annotated[
-    int | None, typer.Option(min=1, max=MOST_THREADS, help="Processor threads; all by default.")
+    int | None, typer.Option(min=1, max=MOST_THREADS, help="Processor threads.", show_default="all")
 ]
 Engine = Annotated[
     str | None, typer.Option(metavar="ctranslate2", help="Search by CTranslate2, not by Regard.")
 ]
 Compute = Annotated[
-    str | None, typer.Option(metavar="TYPE", help="Of the engine: float32 (by default) or int8.")
+    str | None,
+    typer.Option(metavar="TYPE", help="Of the engine: float32 or int8.", show_default="float32"),
 ]
 Ensemble = Annotated[
     list[Path] | None,
@@ -56,8 +57,6 @@ def open_translator(
     compute: str | None = None,
 ) -> "Translator":
     """The model or models, on the device, with the threads and by the engine asked for."""
-    import torch
-
     from regard.cli.training_session import choose_device
     from regard.kernels import keep_heap
     from regard.translation import Translator
@@ -65,8 +64,7 @@ def open_translator(
     chosen = choose_device(device)
     if chosen.type == "cpu":
         keep_heap()
-    if threads is not None:
-        torch.set_num_threads(threads)
+    set_threads(threads)
     if is_another(engine, compute, has_ensemble=bool(ensemble)):
         from regard.translation.ctranslate2_translator import CTranslate2Translator
 
@@ -74,6 +72,14 @@ def open_translator(
             model, compute=compute or "float32", device=chosen, max_tokens=max_tokens
         )
     return Translator.open([model, *(ensemble or [])], device=chosen, max_tokens=max_tokens)
+
+
+def set_threads(threads: int | None) -> None:
+    """As many processor threads as asked for."""
+    import torch
+
+    if threads is not None:
+        torch.set_num_threads(threads)
 
 
 def is_another(engine: str | None, compute: str | None, *, has_ensemble: bool) -> bool:

@@ -30,7 +30,7 @@ def tag(
     from regard.cli.training_session import choose_device
     from regard.language import WordJudge
 
-    labelled.set_threads(threads)
+    searching.set_threads(threads)
     judge = WordJudge.open(model, device=choose_device(device))
     searching.write_utf8()
     if gold is not None:

@@ -74,7 +74,7 @@ def train(
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Processor threads; all cores by default.")
+        int | None, typer.Option(min=1, help="Processor threads.", show_default="all")
     ] = None,
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write curves for TensorBoard.")

@@ -39,6 +39,12 @@ class Recording(Mapping[str, Tensor]):
         """Every tensor that passed this probe, in order."""
         return tuple(self._passed.get(name, ()))
 
+    def cpu(self) -> "Recording":
+        """All of it in the memory of the processor, wherever the model computed."""
+        moved = Recording([])
+        moved._passed = {name: [one.cpu() for one in all_] for name, all_ in self._passed.items()}
+        return moved
+
 
 def probe_names(model: nn.Module) -> list[str]:
     """The names of all places of a model where one can listen."""

@@ -49,7 +49,9 @@ def unknown(key: str, kind: str) -> str:
     others = [other for other in NETWORKS if key in all_keys(other)]
     if others:
         has = ", ".join(keys(NETWORKS[kind]))
-        return f"there is no {key} in a model of kind {kind}, which has {has}"
+        *most, last_kind = others
+        of = f"{', '.join(most)} and {last_kind}" if most else last_kind
+        return f"there is no {key} in a model of kind {kind}: it is for {of}; {kind} has {has}"
     # The right word in the wrong section is likelier than a wrong word.
     elsewhere = [one for one in known if one.rpartition(".")[2] == last]
     close = elsewhere or get_close_matches(key, known, n=1, cutoff=0.75)

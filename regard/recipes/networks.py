@@ -3,7 +3,7 @@
 What cannot be built is refused here, when the recipe is read.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -18,6 +18,7 @@ ScoreName = Literal[
     "dot", "scaled-dot", "additive", "general", "concatenating", "perceptron", "content", "location"
 ]
 NormaliserName = Literal["soft", "hard", "local-m", "local-p"]
+USUAL_REACH = 10  # D of Luong et al. 2015; the σ of local-p is half of it
 
 
 class TransformerSection(Heads):
@@ -139,7 +140,7 @@ class Looking(Recurrent):
 
     score: ScoreName = "general"
     normaliser: NormaliserName = "soft"
-    reach: Count | None = None  # of local-m and local-p: places to each side
+    reach: Count | None = None  # of local-m and local-p: places to each side, 10 unless given
     max_length: Count = 512  # of the location score, which has a weight for every place
 
     @property
@@ -147,14 +148,19 @@ class Looking(Recurrent):
         """How long a sentence can be, where places are learned one by one."""
         return self.max_length if self.score == "location" else None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _windows_reach_as_in_the_paper(cls, values: Any) -> Any:
+        if isinstance(values, dict) and values.get("normaliser") in ("local-m", "local-p"):
+            return {
+                **values,
+                "reach": USUAL_REACH if values.get("reach") is None else values["reach"],
+            }
+        return values
+
     @model_validator(mode="after")
-    def _reach_is_asked_for(self) -> Self:
+    def _reach_is_of_a_window(self) -> Self:
         is_local = self.normaliser.startswith("local")
-        if is_local and self.reach is None:
-            raise ValueError(
-                f"normaliser = {self.normaliser} looks at a window: say how many places it reaches "
-                "to each side, as reach = 10"
-            )
         if not is_local and self.reach is not None:
             raise ValueError(
                 f"reach = {self.reach} is for a window, and normaliser = {self.normaliser} looks "

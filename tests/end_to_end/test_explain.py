@@ -261,3 +261,18 @@ def test_a_terminal_without_unicode_still_prints() -> None:
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"misprint" in done.stdout
+
+
+def test_device_and_threads_of_a_sentence_are_chosen(capsys: Captured) -> None:
+    import torch
+
+    before = torch.get_num_threads()
+    try:
+        code, out, _ = run(capsys, "sentence", "--json", "--device", "cpu", "--threads", "2")
+        assert (code, torch.get_num_threads()) == (0, 2)
+    finally:
+        torch.set_num_threads(before)
+    assert out == run(capsys, "sentence", "--json")[1]
+    code, _, err = run(capsys, "sentence", "--device", "tpu")
+    assert code == 2
+    assert "--device tpu is not known" in err

@@ -296,3 +296,17 @@ def test_refused_in_one_sentence(
     capsys.readouterr()
     assert run(capsys, *arguments) == (2, "", f"regard: {sentence}\n")
     assert not list(models.glob("x.*"))
+
+
+def test_device_and_threads_are_chosen(capsys: Captured, models: Path) -> None:
+    before = torch.get_num_threads()
+    try:
+        asked = (models / "transformer", CHINESE, "--json", "--device", "cpu")
+        code, out, _ = run(capsys, *asked, "--threads", 2)
+        assert (code, torch.get_num_threads()) == (0, 2)
+        assert run(capsys, *asked)[1] == out
+    finally:
+        torch.set_num_threads(before)
+    code, _, err = run(capsys, *asked[:-1], "tpu")
+    assert code == 2
+    assert "--device tpu is not known" in err

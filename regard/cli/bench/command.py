@@ -5,12 +5,18 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.plain_help import PlainCommand, PlainGroup
 from regard.errors import UsageError
 
 LENGTHS = "32,64,128,256,512,1024,2048,4096,8192"
 WIDTHS = "64,128,256,512,1024"
 
-app = typer.Typer(help="Measure what is said about layers.", invoke_without_command=True)
+app = typer.Typer(
+    cls=PlainGroup,
+    help="Measure what is said about layers.",
+    epilog="Example: regard bench complexity",
+    invoke_without_command=True,
+)
 
 
 @app.callback()
@@ -21,7 +27,7 @@ def bench(context: typer.Context) -> None:
         typer.echo(text)
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog="Example: regard bench complexity --lengths 64,256")
 def complexity(
     lengths: Annotated[str, typer.Option(help="Sequence lengths n, by commas.")] = LENGTHS,
     widths: Annotated[str, typer.Option(help="Widths d, by commas.")] = WIDTHS,

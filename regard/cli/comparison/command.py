@@ -23,7 +23,9 @@ def compare(
     ] = None,
     tokenize: Annotated[
         str | None,
-        typer.Option(help="How BLEU cuts text: 13a, zh, char, none; by default fitting."),
+        typer.Option(
+            help="How BLEU cuts text: 13a, zh, char or none.", show_default="what fits the text"
+        ),
     ] = None,
     parts: Annotated[
         int, typer.Option(min=1, max=20, help="Parts of the sentences, from short to long.")

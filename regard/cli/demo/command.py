@@ -23,7 +23,8 @@ def demo(
         "runs/demo"
     ),
     minutes: Annotated[
-        float | None, typer.Option(help="Stop training after so long; by default as the recipe.")
+        float | None,
+        typer.Option(help="Stop training after so long.", show_default="as the recipe says"),
     ] = None,
     test_size: Annotated[
         int, typer.Option(min=1, help="Held-out sentences it is measured on.")
@@ -34,7 +35,7 @@ def demo(
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Processor threads; all cores by default.")
+        int | None, typer.Option(min=1, help="Processor threads.", show_default="all")
     ] = None,
 ) -> None:
     """Train a small translator in minutes, measure it, and look inside; run again to continue."""

@@ -157,15 +157,17 @@ def explain(
             f"the model's tokenizer leaves nothing of {words[place]!r}: choose another word"
         )
     # A source ends with EOS, as it did in training; it can be looked at like any word.
-    ids = torch.tensor([[*(piece.id for piece in pieces), EOS]])
+    device = next(reader.model.parameters()).device
+    ids = torch.tensor([[*(piece.id for piece in pieces), EOS]], device=device)
     tokens = [*(text[piece.start : piece.end] or piece.text for piece in pieces), NAMES[EOS]]
     n_unknown = len({piece.word for piece in pieces if piece.id == UNKNOWN})
     model = reader.model.eval()
     written_ids = _translate(reader, ids)
-    with torch.no_grad(), record(model, "encoder.*", "decoder.*", "logits") as heard:
-        hidden = model.hidden(ids, torch.tensor([[BOS, *written_ids[:-1]]]))
+    with torch.no_grad(), record(model, "encoder.*", "decoder.*", "logits") as recorded:
+        hidden = model.hidden(ids, torch.tensor([[BOS, *written_ids[:-1]]], device=device))
         model.logits(model.output(hidden))
-    written = Written(written_ids, hidden[0], partial(_printed, reader.target_tokenizer))
+    heard = recorded.cpu()
+    written = Written(written_ids, hidden[0].cpu(), partial(_printed, reader.target_tokenizer))
     about = " ".join(
         [reader.about, *_remarks(words, place, [tokens[i] for i in of_word], n_unknown)]
     )

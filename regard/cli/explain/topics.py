@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
+from regard.cli import searching
+from regard.cli.plain_help import PlainCommand, PlainGroup
 from regard.errors import UsageError
 
 JSON = Annotated[bool, typer.Option("--json", help="Print every number as JSON instead.")]
@@ -14,7 +15,7 @@ SEED = Annotated[int, typer.Option(help="Which random numbers.")]
 LECTURE_SENTENCE = "The animal didn't cross the street because it was too tired"
 
 
-class Topics(TyperGroup):
+class Topics(PlainGroup):
     """A group that answers an unknown topic with the topics there are."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -34,7 +35,10 @@ class Topics(TyperGroup):
 
 
 app = typer.Typer(
-    cls=Topics, help="Step through attention with real numbers.", invoke_without_command=True
+    cls=Topics,
+    help="Step through attention with real numbers.",
+    epilog="Example: regard explain lecture",
+    invoke_without_command=True,
 )
 
 
@@ -46,7 +50,7 @@ def explain(context: typer.Context) -> None:
         typer.echo(text)
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog="Example: regard explain lecture")
 def lecture(json: JSON = False) -> None:
     """The lectures' worked example: two words, then two heads."""
     from regard.cli.explain.showing import show
@@ -55,7 +59,7 @@ def lecture(json: JSON = False) -> None:
     show(explain_lecture(), as_json=json)
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog="Example: regard explain scores --width 3")
 def scores(
     width: Annotated[int, typer.Option(help="Numbers in the query and in each key.")] = 4,
     seed: SEED = 0,
@@ -68,7 +72,7 @@ def scores(
     show(explain_scores(width, checked_seed(seed)), as_json=json)
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog="Example: regard explain masks --length 5")
 def masks(
     length: Annotated[int, typer.Option(help="Words of the sentence.")] = 6,
     window: Annotated[int, typer.Option(help="Places a window reaches to each side.")] = 1,
@@ -82,7 +86,7 @@ def masks(
     show(explain_masks(length, window, checked_seed(seed)), as_json=json)
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog="Example: regard explain positions --save positions.svg")
 def positions(
     length: Annotated[int, typer.Option(help="Places to encode.")] = 50,
     width: Annotated[int, typer.Option(help="Numbers of each place: an even number.")] = 64,
@@ -106,7 +110,7 @@ def positions(
         say(f"The picture is in {save}.")
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog="Example: regard explain normalisation")
 def normalisation(json: JSON = False) -> None:
     """Layer norm against batch norm, and the residual."""
     from regard.cli.explain.showing import show
@@ -115,7 +119,10 @@ def normalisation(json: JSON = False) -> None:
     show(explain_normalisation(), as_json=json)
 
 
-@app.command()
+@app.command(
+    cls=PlainCommand,
+    epilog='Example: regard explain sentence "The cat sleeps because it is tired" --word it',
+)
 def sentence(
     text: Annotated[str, typer.Argument(help="The sentence.")] = LECTURE_SENTENCE,
     word: Annotated[
@@ -146,15 +153,19 @@ def sentence(
         Path | None,
         typer.Option(help="Draw all steps into a file: .svg, .png, .pdf or .html."),
     ] = None,
+    threads: searching.Threads = None,
+    device: searching.Device = "auto",
     json: JSON = False,
 ) -> None:
     """Your sentence through one head of encoder and decoder, embedding to arg-max."""
     from regard.cli.explain import reading
     from regard.cli.explain.showing import say, show
+    from regard.cli.training_session import choose_device
     from regard.inspection.scene import checked_place
 
     if save is not None:
         checked_place(save)
+    searching.set_threads(threads)
     words = reading.words_of(text)
     place = reading.find_word(words, word)
     fresh = {"--width": width, "--heads": heads, "--layers": layers, "--seed": seed}
@@ -173,6 +184,7 @@ def sentence(
                     f"{name} is for a fresh model; the one in {model} has its own: leave it out"
                 )
         reader = reading.saved_reader(model)
+    reader.model.to(choose_device(device))
     explanation = reading.explain(reader, text, words, place, layer=layer, head=head, step=step)
     if save is not None:
         from regard.inspection.scene import save as save_scene

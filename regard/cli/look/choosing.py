@@ -31,11 +31,12 @@ def find_trace(
     n_new: int | None = None,
     without: str | None = None,
     kind: str | None = None,
+    device: str = "auto",
 ) -> tuple[Trace, "Ablation | None"]:
     """The trace that a file holds, or of the text that the model translates, goes on from or fills.
 
     ``n_new`` is how many tokens a language model writes. ``without`` names heads to switch off
-    meanwhile; short names are of that ``kind``.
+    meanwhile; short names are of that ``kind``. The model computes on ``device``.
     """
     if model.is_file():
         given = {
@@ -57,9 +58,13 @@ def find_trace(
         raise UsageError(f'there is no sentence to look at: regard look {model} "a sentence"')
     if target is not None and not target.strip():
         raise UsageError("--target is empty: give a translation, or leave it out")
+    from regard.checkpoint import load
+    from regard.cli.training_session import choose_device
     from regard.tracing import open_any, trace
 
-    opened = open_any(model)
+    loaded = load(model, choose_device(device))
+    loaded.model.freeze()
+    opened = open_any(loaded)
     _check_new(opened, target, n_new)
     if without is None:
         return trace(opened, sentence, target, n_new=n_new), None

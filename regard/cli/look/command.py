@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from regard.cli import searching
+
 
 def look(
     model: Annotated[Path, typer.Argument(help="A model folder, or a trace that was saved.")],
@@ -76,6 +78,8 @@ def look(
     top: Annotated[
         int | None, typer.Option(min=1, help="How many looks of each row are shown as lines.")
     ] = None,
+    threads: searching.Threads = None,
+    device: searching.Device = "auto",
     dark: Annotated[bool, typer.Option("--dark", help="Draw files on a dark ground.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the whole trace as JSON instead.")
@@ -87,8 +91,9 @@ def look(
     places = [saving.checked(place) for place in save or []]
     heads = choosing.heads_of(head)
     choices = choosing.Choices(view, site, layer, heads, word, tokens, special, reading, top, dark)
+    searching.set_threads(threads)
     trace, ablation = choosing.find_trace(
-        model, sentence, target, n_new=generate, without=ablate, kind=site
+        model, sentence, target, n_new=generate, without=ablate, kind=site, device=device
     )
     seen = choices.view(trace, "matrix")
     note = "" if ablation is None else showing.said_of(ablation, trace)

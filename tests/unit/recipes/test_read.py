@@ -163,12 +163,6 @@ def test_several_mistakes_are_counted() -> None:
     ("name", "changes", "sentence"),
     [
         (
-            "luong",
-            ["model.normaliser=local-p"],
-            "model: normaliser = local-p looks at a window: say how many places it reaches to each "
-            "side, as reach = 10",
-        ),
-        (
             "bahdanau",
             ["model.reach=4"],
             "model: reach = 4 is for a window, and normaliser = soft looks everywhere: choose "
@@ -220,8 +214,9 @@ def test_several_mistakes_are_counted() -> None:
         (
             "sutskever",
             ["model.score=dot"],
-            "there is no model.score in a model of kind sutskever, which has kind, tie, dropout, "
-            "d_embedding, d_hidden, n_layers, cell, encoder_cell, reverses_source",
+            "there is no model.score in a model of kind sutskever: it is for bahdanau and luong; "
+            "sutskever has kind, tie, dropout, d_embedding, d_hidden, n_layers, cell, "
+            "encoder_cell, reverses_source",
         ),
         (
             "sutskever",
@@ -344,3 +339,22 @@ def test_nothing_is_written_none_where_nothing_is_usual() -> None:
 def test_what_is_measured_must_be_there(change: str) -> None:
     with pytest.raises(RecipeError, match="measure = bleu needs translations"):
         read_recipe("transformer-tiny", ["training.measure=bleu", change])
+
+
+@pytest.mark.parametrize("name", ["luong", "bahdanau"])
+@pytest.mark.parametrize("normaliser", ["local-m", "local-p"])
+def test_a_window_reaches_as_far_as_in_the_paper_unless_told(name: str, normaliser: str) -> None:
+    chosen = f"model.normaliser={normaliser}"
+    recipe = read_recipe(name, [chosen])
+    assert recipe.model.reach == 10  # Luong et al. 2015: D = 10
+    assert read_recipe(name, [chosen, "model.reach=3"]).model.reach == 3
+    assert parse_recipe(write_recipe(recipe)) == recipe
+    assert read_recipe(name).model.reach is None
+
+
+def test_a_key_of_other_models_names_them() -> None:
+    sentence = refusal("bahdanau", "model.encoder_cell=lstmn")
+    assert "bahdanau" in sentence
+    assert "it is for sutskever and luong" in sentence
+    for name in ("sutskever", "luong"):
+        assert read_recipe(name, ["model.encoder_cell=lstmn"]).model.encoder_cell == "lstmn"
