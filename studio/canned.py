@@ -43,14 +43,12 @@ from regard.translation.translator import Translator
 PAGE = Path(__file__).parents[1] / "regard" / "serving" / "page"
 TESTS = Path(__file__).parent / "tests"
 FILED = "en-fr"  # whose trace the tests read as a file too
-SENTENCES = {
-    "zh-en": "这只动物没有过马路，因为它太累了。",
-    "en-fr": "The horse didn't cross the street because it was too tired.",
-}
+# The page reads the same list: with a model served, it begins with the sentence in its language.
+EXAMPLES: dict[str, str] = json.loads(Path(__file__).with_name("examples.json").read_text("utf-8"))
+SENTENCES = {name: EXAMPLES[name] for name in ("zh-en", "en-fr")}
 COMPARED = {
-    "zh-en-wide": "这只动物没有过马路，因为它太宽了。",
-    "en-fr-wide": "The horse didn't cross the street because it was too wide.",
-    "en-fr-bahdanau": SENTENCES["en-fr"],
+    **{name: EXAMPLES[name] for name in ("zh-en-wide", "en-fr-wide")},
+    "en-fr-bahdanau": EXAMPLES["en-fr"],
 }
 STORIES = {  # how each begins, the seed it is drawn with, and how many tokens follow
     "story-en": ("The animal didn't cross the street because", 3, 52),

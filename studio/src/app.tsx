@@ -7,8 +7,10 @@ import type { Theme } from "./colours";
 import { useComparing } from "./comparing";
 import { Card } from "./controls";
 import { Dropping } from "./dropping";
+import { begun, modelOf } from "./fitting";
 import { Header } from "./header";
 import { KeyAsking } from "./key_asking";
+import { Saying } from "./scrolling";
 import { useShown } from "./showing";
 import type { Stage } from "./stage";
 import { ArithmeticView } from "./views/arithmetic";
@@ -16,7 +18,7 @@ import { Asking } from "./views/asking";
 import { BlocksView } from "./views/blocks";
 import { CompareView } from "./views/compare";
 import { GenerateView } from "./views/generate";
-import { LookView } from "./views/look";
+import { LookView, PendingSentences } from "./views/look";
 import { SwitchboardView } from "./views/switchboard";
 import { TrainingView } from "./views/training";
 import { type Say, say as saying } from "./words";
@@ -41,6 +43,9 @@ function useAddress(): [Address, (change: Partial<Address>) => void] {
           after.view !== before.view ||
           after.text !== before.text ||
           after.otherText !== before.otherText ||
+          after.example !== before.example ||
+          after.pair !== before.pair ||
+          after.story !== before.story ||
           after.prompt !== before.prompt;
         history[isPlace ? "pushState" : "replaceState"](null, "", said);
       }
@@ -62,15 +67,23 @@ function useTheme(chosen: Address["theme"]): Theme {
 }
 
 export function App(): JSX.Element {
-  const [address, go] = useAddress();
-  const theme = useTheme(address.theme);
+  const [told, go] = useAddress();
   const [models, setModels] = useState<readonly Model[] | null>(null);
+  const address = useMemo(() => begun(told, models), [told, models]);
+  const theme = useTheme(address.theme);
   const say: Say = useCallback(
     (word, places) => saying(address.language, word, places),
     [address.language],
   );
   useEffect(() => {
-    void servedModels().then(setModels);
+    void servedModels().then((found) => {
+      // Where only language models are served, the page begins with what they do.
+      const isBare = location.hash === "" && found.length > 0;
+      if (isBare && found.every((model) => model.does !== "translate")) {
+        location.replace(format({ ...parse("", browser), view: "generate" }, browser));
+      }
+      setModels(found);
+    });
   }, []);
   useEffect(() => {
     const root = document.documentElement;
@@ -83,7 +96,13 @@ export function App(): JSX.Element {
     () => models?.filter((model) => model.does === "translate") ?? null,
     [models],
   );
-  const { shown, partial, written, trouble, open, close } = useShown(address, translators, go, say);
+  const { shown, pending, isIdle, written, trouble, open, close } = useShown(
+    address,
+    translators,
+    go,
+    say,
+  );
+  const known = translators && modelOf(translators, address.model);
   const comparing = useComparing(address, models, shown, say);
   const writing = useWriting(address, models);
   const dropped = (files: readonly File[], isRight: boolean): void => {
@@ -97,56 +116,67 @@ export function App(): JSX.Element {
     else open(first);
   };
   const stage: Stage | null =
-    shown === null ? null : { address, go, say, theme, shown, models: translators ?? [], partial };
+    shown === null ? null : { address, go, say, theme, shown, models: translators ?? [], pending };
   return (
-    <Dropping open={dropped} say={say}>
-      <a class="skip" href="#content" onClick={focusContent}>
-        {say("skip")}
-      </a>
-      <KeyAsking say={say} />
-      <Header address={address} go={go} say={say} />
-      <main id="content" tabIndex={-1}>
-        {trouble && (
-          <p class="trouble" role="alert">
-            {trouble}
-          </p>
-        )}
-        {address.view === "blocks" ? (
-          <BlocksView address={address} go={go} say={say} theme={theme} />
-        ) : address.view === "generate" ? (
-          <GenerateView
-            {...{ address, go, say, theme, models: models ?? [], writing, open, close }}
-            opened={shown !== null && shown.file !== null ? shown : null}
-          />
-        ) : address.view === "training" ? (
-          <TrainingView
-            {...{ address, go, say, theme }}
-            draft={shown?.canned === null ? shown.trace.source.text : ""}
-          />
-        ) : address.view === "compare" ? (
-          <CompareView {...{ address, go, say, theme, models: models ?? [], comparing }} />
-        ) : stage !== null && address.view === "arithmetic" ? (
-          <ArithmeticView {...stage} />
-        ) : stage !== null && address.view === "switchboard" ? (
-          <SwitchboardView {...stage} />
-        ) : (
-          <>
-            {translators !== null && (
-              <Asking {...{ address, go, say, partial, open, close, shown }} models={translators} />
-            )}
-            {stage !== null ? (
-              <LookView {...stage} />
-            ) : written !== null ? (
-              <Card name="written" title={say("output")}>
-                <p>{written}</p>
-              </Card>
-            ) : (
-              trouble === null && <p class="soft loading">{partial || say("loading")}</p>
-            )}
-          </>
-        )}
-      </main>
-    </Dropping>
+    <Saying.Provider value={say}>
+      <Dropping open={dropped} say={say}>
+        <a class="skip" href="#content" onClick={focusContent}>
+          {say("skip")}
+        </a>
+        <KeyAsking say={say} />
+        <Header address={told} go={go} say={say} />
+        <main id="content" tabIndex={-1}>
+          {trouble && (
+            <p class="trouble" role="alert">
+              {trouble}
+            </p>
+          )}
+          {address.view === "blocks" ? (
+            <BlocksView address={address} go={go} say={say} theme={theme} />
+          ) : address.view === "generate" ? (
+            <GenerateView
+              {...{ address, go, say, theme, models: models ?? [], writing, open, close }}
+              opened={shown !== null && shown.file !== null ? shown : null}
+            />
+          ) : address.view === "training" ? (
+            <TrainingView
+              {...{ address, go, say, theme }}
+              draft={shown !== null && shown.canned === null ? shown.trace.source.text : ""}
+            />
+          ) : address.view === "compare" ? (
+            <CompareView {...{ address, go, say, theme, models: models ?? [], comparing }} />
+          ) : stage !== null && pending === null && address.view === "arithmetic" ? (
+            <ArithmeticView {...stage} />
+          ) : stage !== null && pending === null && address.view === "switchboard" ? (
+            <SwitchboardView {...stage} />
+          ) : (
+            <>
+              {translators !== null && (
+                <Asking
+                  {...{ address, go, say, pending, open, close, shown }}
+                  models={translators}
+                />
+              )}
+              {stage !== null ? (
+                <LookView {...stage} />
+              ) : pending !== null ? (
+                <PendingSentences pending={pending} say={say} />
+              ) : written !== null ? (
+                <Card name="written" title={say("output")}>
+                  <p>{written}</p>
+                </Card>
+              ) : (
+                trouble === null && (
+                  <p class="soft loading">
+                    {isIdle ? say("ready", { name: known?.name ?? "" }) : say("loading")}
+                  </p>
+                )
+              )}
+            </>
+          )}
+        </main>
+      </Dropping>
+    </Saying.Provider>
   );
 }
 

@@ -31,6 +31,19 @@ export function chosenIn(
   return { kind, layer, head, reading, site };
 }
 
+/** What the rows of a picture are, and how one of its cells is told. */
+export const rowsOf = (kind: Kind, reading: Reading): "lookingFrom" | Reading =>
+  kind === "encoder" ? "lookingFrom" : reading;
+
+const TELLING = {
+  lookingFrom: "cellSaid",
+  predicting: "cellPredicting",
+  reading: "cellReading",
+} as const;
+
+export const tellingOf = (kind: Kind, reading: Reading): (typeof TELLING)[keyof typeof TELLING] =>
+  TELLING[rowsOf(kind, reading)];
+
 export function chosenKind(trace: Trace, address: Pick<Address, "site">): Kind {
   const kinds = kindsOf(trace);
   return kinds.includes(address.site) ? address.site : (kinds.at(-1) ?? "cross");

@@ -29,6 +29,8 @@ export type Place = 0 | 1;
 export interface Comparing {
   halves: readonly [Half | null, Half | null];
   isBusy: boolean;
+  /** a model is served, and nobody has asked it anything yet */
+  isIdle: boolean;
   trouble: string | null;
   open: (file: File, place: Place) => void;
   /** give the files away again */
@@ -52,6 +54,7 @@ export function wishes(
   models: readonly Model[],
 ): readonly [Wish | null, Wish | null] {
   const { text, target, model, otherText, otherTarget, otherModel } = address;
+  if (text === null && models.length > 0 && address.pair === null) return [null, null];
   if (models.length === 0 || text === null) {
     const [left, right] = RECORDED[chosenPair(address, modelOf(models, model) ?? models[0])];
     return [{ recorded: left }, { recorded: right }];
@@ -77,24 +80,27 @@ interface Found {
   trouble: Error | null;
 }
 
+const NOTHING: Found = { half: null, isBusy: false, trouble: null };
+
 function useHalf(wish: Wish | null, times: number): Found {
-  const [state, set] = useState<Found>({ half: null, isBusy: false, trouble: null });
+  const [state, set] = useState<Found & { key: string }>({ ...NOTHING, key: "" });
   const key = JSON.stringify(wish && "sight" in wish ? [wish, times] : wish);
   useEffect(() => {
     if (wish === null) return;
     const breaking = new AbortController();
-    set((before) => ({ ...before, isBusy: true, trouble: null }));
+    set({ ...NOTHING, isBusy: true, key });
     found(wish, breaking.signal)
       .then((half) => {
-        if (!breaking.signal.aborted) set({ half, isBusy: false, trouble: null });
+        if (!breaking.signal.aborted) set({ ...NOTHING, half, key });
       })
       .catch((error: unknown) => {
         if (isBreak(error) || breaking.signal.aborted) return;
-        set({ half: null, isBusy: false, trouble: asError(error) });
+        set({ ...NOTHING, trouble: asError(error), key });
       });
     return () => breaking.abort();
   }, [key]);
-  return state;
+  // What was found for another question is not shown for this one.
+  return state.key === key ? state : NOTHING;
 }
 
 export function useComparing(
@@ -132,6 +138,7 @@ export function useComparing(
   return {
     halves: [files[0] ?? (isOpened ? opened : one), files[1] ?? other],
     isBusy: halves.some((half) => half.isBusy),
+    isIdle: isWanted && left === null && right === null && address.text === null,
     trouble: error === null ? unknown : sayError(say, error),
     open,
     close,

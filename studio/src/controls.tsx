@@ -182,8 +182,3 @@ export function Card({ title, lead, tools, children, name }: CardProps): JSX.Ele
     </section>
   );
 }
-
-/** A figure that may be wider than the page: it scrolls within itself. */
-export function Scrolling({ children }: { children: ComponentChildren }): JSX.Element {
-  return <div class="scrolling">{children}</div>;
-}

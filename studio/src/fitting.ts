@@ -1,4 +1,5 @@
 // Which recorded sentence goes with a served model: one in the language that the model reads.
+import texts from "../examples.json";
 import { type Address, EXAMPLES, type Example, type Language, type Pair } from "./address";
 import type { Model } from "./api";
 import type { Say } from "./words";
@@ -15,6 +16,29 @@ export const chosenExample = (address: Address, model: Model | undefined): Examp
 export const chosenPair = (address: Address, model: Model | undefined): Pair =>
   address.pair ??
   (fits(model, "zh-en") ? "zh-wide" : fits(model, "en-fr") ? "fr-wide" : "fr-models");
+
+export const sentenceOf = (example: Example): string => texts[example];
+
+/** The address with what is asked first: a served model begins with the example that it can read.
+ *
+ * Whoever chooses a recorded sentence gets it; a model of another language waits for a sentence. */
+export function begun(address: Address, models: readonly Model[] | null): Address {
+  if (address.text !== null || models === null) return address;
+  const isPair = address.view === "compare";
+  const able = isPair ? models : models.filter((model) => model.does === "translate");
+  if (able.length === 0 || (isPair ? address.pair : address.example) !== null) return address;
+  const model = modelOf(able, address.model);
+  const example = EXAMPLES.find((one) => model?.does === "translate" && fits(model, one));
+  if (example === undefined) return address;
+  const text = sentenceOf(example);
+  return isPair && address.otherText === null
+    ? { ...address, text, otherText: texts[`${example}-wide`] }
+    : { ...address, text };
+}
+
+/** Whether a text is an example that a model cannot read. */
+export const isForeign = (text: string, model: Model | undefined): boolean =>
+  Object.entries(texts).some(([name, one]) => one === text && !fits(model, name));
 
 /** The model of that name, or the first; nothing if there is none of that name. */
 export const modelOf = (models: readonly Model[], name: string | null): Model | undefined =>

@@ -5,6 +5,7 @@ import { COLOURS, type Theme, headColour } from "./colours";
 import { bitmap } from "./paint";
 import type { Pointed } from "./pointing";
 import { FONTS } from "./scene";
+import { Scrolling } from "./scrolling";
 import type { Reading } from "./table";
 import { type Kind, type Trace, layersOf, siteOf } from "./trace";
 import { type Say, sayHeads } from "./words";
@@ -21,6 +22,7 @@ interface Props {
   choose: (change: { layer: number; head: number | null }) => void;
 }
 
+const FRAME = 3; // around what scrolls, for the ring of the focus
 const APART = 10;
 const LABELS = 26;
 const ABOVE = 20;
@@ -74,7 +76,7 @@ export function HeadsGrid(props: Props): JSX.Element {
   useEffect(() => {
     const holder = canvas.current?.parentElement;
     if (!holder) return;
-    const watch = new ResizeObserver(() => setRoom(holder.clientWidth));
+    const watch = new ResizeObserver(() => setRoom(holder.clientWidth - 2 * FRAME));
     watch.observe(holder);
     return () => watch.disconnect();
   }, []);
@@ -151,19 +153,21 @@ export function HeadsGrid(props: Props): JSX.Element {
   const chosen = sayHeads(say, head, nHeads);
   return (
     <div class="heads">
-      <canvas
-        ref={canvas}
-        tabIndex={0}
-        role="img"
-        aria-label={`${say("heads")}: ${say("layer", { n: layer })}${say("comma")}${chosen}`}
-        style={{ width: `${width}px`, height: `${height}px` }}
-        onClick={(event) => {
-          const found = at(event.offsetX, event.offsetY);
-          if (found)
-            choose(found.layer === layer && found.head === head ? { layer, head: null } : found);
-        }}
-        onKeyDown={move}
-      />
+      <Scrolling>
+        <canvas
+          ref={canvas}
+          tabIndex={0}
+          role="img"
+          aria-label={`${say("heads")}: ${say("layer", { n: layer })}${say("comma")}${chosen}`}
+          style={{ width: `${width}px`, height: `${height}px` }}
+          onClick={(event) => {
+            const found = at(event.offsetX, event.offsetY);
+            if (found)
+              choose(found.layer === layer && found.head === head ? { layer, head: null } : found);
+          }}
+          onKeyDown={move}
+        />
+      </Scrolling>
       <p class="soft" aria-live="polite">
         {say("layer", { n: layer }) + say("comma") + chosen}
         {isUniform ? ` · ${say("uniform")}` : ""}

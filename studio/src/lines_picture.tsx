@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import type { Theme } from "./colours";
 import type { Lines } from "./figures/lines";
-import { Picture } from "./picture";
+import { Picture, READABLE } from "./picture";
 import type { Table } from "./table";
 
 interface Props {
@@ -23,6 +23,7 @@ export function LinesPicture({ drawn, table, theme, hover }: Props): JSX.Element
       scene={scene}
       theme={theme}
       class="picture pointing"
+      least={READABLE / drawn.size}
       onPointerMove={(event) => {
         const box = event.currentTarget.getBoundingClientRect();
         const scale = scene.width / box.width;

@@ -1,11 +1,13 @@
 // The matrix one can point at: hover, arrow keys, click.
-import type { JSX, TargetedMouseEvent, TargetedPointerEvent } from "preact";
-import { useState } from "preact/hooks";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { COLOURS, type Theme } from "./colours";
 import type { Squares } from "./figures/matrix";
-import { Picture } from "./picture";
+import { Picture, READABLE } from "./picture";
+import { PinnedNames } from "./pinned_names";
+import { Scrolling } from "./scrolling";
 import type { Matrix, Table } from "./table";
-import type { Say } from "./words";
+import type { Say, Word } from "./words";
 
 interface Props {
   squares: Squares;
@@ -20,6 +22,8 @@ interface Props {
   open: (row: number, column: number) => void;
   /** which cell the pointer is over */
   over?: (cell: readonly [number, number] | null) => void;
+  /** how a cell is told, by what its row is */
+  telling?: Word;
   /** what is said of a cell, and when there is none */
   said?: (row: number, column: number) => string;
   hint?: string;
@@ -34,10 +38,10 @@ export function MatrixPicture(props: Props): JSX.Element {
     props.over?.(cell);
   };
   const colours = COLOURS[theme];
-  const place = (
-    event: TargetedPointerEvent<SVGSVGElement> | TargetedMouseEvent<SVGSVGElement>,
-  ): [number, number] => {
-    const box = event.currentTarget.getBoundingClientRect();
+  const svg = useRef<SVGSVGElement>(null);
+  const isMoved = useRef(true); // by keys, or by whoever opened the page at a cell
+  const place = (event: MouseEvent): [number, number] => {
+    const box = svg.current?.getBoundingClientRect() ?? new DOMRect();
     const scale = scene.width / box.width;
     return [
       Math.floor(((event.clientY - box.top) * scale - top) / cell),
@@ -59,6 +63,7 @@ export function MatrixPicture(props: Props): JSX.Element {
     if (step) {
       event.preventDefault();
       setOver(null);
+      isMoved.current = true;
       const isFirst = selected.row === null || selected.column === null;
       const [di, dj] = isFirst ? [0, 0] : [step[0] ?? 0, step[1] ?? 0];
       select(Math.min(nRows - 1, Math.max(0, i + di)), Math.min(nColumns - 1, Math.max(0, j + dj)));
@@ -84,55 +89,90 @@ export function MatrixPicture(props: Props): JSX.Element {
   };
   const [i, j] = shown ?? [-1, -1];
   const usual = (): string =>
-    say("cellSaid", {
+    say(props.telling ?? "cellSaid", {
       row: table.rows[i]?.text ?? "",
       column: table.columns[j]?.text ?? "",
       value: (values[i]?.[j] ?? 0).toFixed(3),
     });
   const said = shown === null ? (props.hint ?? say("cellHint")) : (props.said?.(i, j) ?? usual());
+  useEffect(() => {
+    const { row, column } = selected;
+    if (isMoved.current && row !== null && column !== null) {
+      reveal(svg.current, squares, row, column);
+    }
+    isMoved.current = false;
+  }, [selected.row, selected.column]);
+  const pointName = (event: PointerEvent, end: "row" | "column"): void => {
+    const [i, j] = place(event);
+    const [at, count] = end === "row" ? [i, nRows] : [j, nColumns];
+    hover(end, at >= 0 && at < count ? at : null);
+  };
+  const leave = (): void => {
+    setOver(null);
+    hover("row", null);
+  };
   return (
     <>
-      <Picture
-        scene={scene}
-        theme={theme}
-        class="picture pointing"
-        tabindex={0}
-        onKeyDown={move}
-        onPointerMove={(event) => {
-          const at = place(event);
-          const next = isCell(at) ? at : null;
-          if (next?.[0] !== over?.[0] || next?.[1] !== over?.[1]) setOver(next);
-          const isRowLabel = at[1] < 0 && at[0] >= 0 && at[0] < nRows;
-          const isColumnLabel = at[0] < 0 && at[1] >= 0 && at[1] < nColumns;
-          if (isColumnLabel) hover("column", at[1]);
-          else hover("row", next !== null || isRowLabel ? at[0] : null);
-        }}
-        onPointerLeave={() => {
-          setOver(null);
-          hover("row", null);
-        }}
-        onClick={(event) => {
-          const at = place(event);
-          if (isCell(at)) open(...at);
-        }}
-      >
-        {band(ends.row, ends.column)}
-        {shown !== null && (
-          <rect
-            x={left + j * cell}
-            y={top + i * cell}
-            width={cell}
-            height={cell}
-            fill="none"
-            stroke={colours.ink}
-            stroke-width={2.5}
-            rx={2}
-          />
+      <Scrolling
+        pinned={(width) => (
+          <PinnedNames {...{ squares, theme, width }} point={pointName} leave={leave} />
         )}
-      </Picture>
+      >
+        <Picture
+          ref={svg}
+          scene={scene}
+          theme={theme}
+          class="picture pointing"
+          least={READABLE / squares.size}
+          tabindex={0}
+          onKeyDown={move}
+          onPointerMove={(event) => {
+            const at = place(event);
+            const next = isCell(at) ? at : null;
+            if (next?.[0] !== over?.[0] || next?.[1] !== over?.[1]) setOver(next);
+            if (at[0] < 0) pointName(event, "column");
+            else if (next !== null || at[1] < 0) pointName(event, "row");
+            else hover("row", null);
+          }}
+          onPointerLeave={leave}
+          onClick={(event) => {
+            const at = place(event);
+            if (isCell(at)) open(...at);
+          }}
+        >
+          {band(ends.row, ends.column)}
+          {shown !== null && (
+            <rect
+              x={left + j * cell}
+              y={top + i * cell}
+              width={cell}
+              height={cell}
+              fill="none"
+              stroke={colours.ink}
+              stroke-width={2.5}
+              rx={2}
+            />
+          )}
+        </Picture>
+      </Scrolling>
       <p class="told" aria-live="polite">
         {said}
       </p>
     </>
+  );
+}
+
+/** Scroll the frame around a matrix until a cell is in sight, right of and below the names. */
+function reveal(svg: SVGSVGElement | null, squares: Squares, row: number, column: number): void {
+  const frame = svg?.closest(".scrolling");
+  if (!svg || !frame) return;
+  const scale = svg.getBoundingClientRect().width / squares.scene.width;
+  const { left, top, cell } = squares;
+  const [x, y, size] = [(left + column * cell) * scale, (top + row * cell) * scale, cell * scale];
+  const within = (at: number, before: number, room: number, now: number): number =>
+    at - before < now ? at - before : at + size > now + room ? at + size - room : now;
+  frame.scrollTo(
+    within(x, left * scale, frame.clientWidth, frame.scrollLeft),
+    within(y, top * scale, frame.clientHeight, frame.scrollTop),
   );
 }

@@ -9,12 +9,14 @@ interface Props extends SVGAttributes<SVGSVGElement> {
   scene: Scene;
   theme: Theme;
   children?: ComponentChildren;
+  /** a picture shrinks with its place, but not below this; then it scrolls */
+  least?: number;
 }
 
-/** A picture shrinks with its place, but not below this; then it scrolls. */
-const LEAST = 0.62;
+/** Names are not drawn smaller than this, in pixels of the page. */
+export const READABLE = 11;
 
-export function Picture({ scene, theme, children, ...rest }: Props): JSX.Element {
+export function Picture({ scene, theme, children, least = 0.62, ...rest }: Props): JSX.Element {
   return (
     <svg
       xmlns="http://www.w3.org/2000/svg"
@@ -24,7 +26,7 @@ export function Picture({ scene, theme, children, ...rest }: Props): JSX.Element
       viewBox={`0 0 ${scene.width} ${scene.height}`}
       font-family={FONTS}
       role="img"
-      style={{ minWidth: `${Math.round(LEAST * scene.width)}px` }}
+      style={{ minWidth: `${Math.round(Math.min(1, least) * scene.width)}px` }}
       aria-label={scene.title}
       {...rest}
     >
@@ -35,7 +37,7 @@ export function Picture({ scene, theme, children, ...rest }: Props): JSX.Element
 }
 
 /** Drawn again only when the scene is another, not when something above it moves. */
-function Items({ items, theme }: { items: readonly Item[]; theme: Theme }): JSX.Element {
+export function Items({ items, theme }: { items: readonly Item[]; theme: Theme }): JSX.Element {
   return useMemo(() => <g>{items.map((item, i) => drawn(item, i, theme))}</g>, [items, theme]);
 }
 

@@ -2,16 +2,19 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Address, View } from "./address";
 import { type Model, canned, traceOf, translated } from "./api";
-import { chosenExample, modelOf, unknownOf } from "./fitting";
-import type { Shown } from "./stage";
+import { chosenExample, modelOf, sentenceOf, unknownOf } from "./fitting";
+import type { Pending, Shown } from "./stage";
 import { TooNew, type Trace, doesOf } from "./trace";
 import { traceFromBytes } from "./trace_file";
 import { asError, sayError } from "./trouble";
 import type { Say } from "./words";
 
 interface Showing {
+  /** what was found last; while another is pending, it answers an older question */
   shown: Shown | null;
-  partial: string | null;
+  pending: Pending | null;
+  /** a model is served, and nobody has asked it anything yet */
+  isIdle: boolean;
   /** a translation that cannot be looked into, because it is too long for that */
   written: string | null;
   trouble: string | null;
@@ -49,9 +52,9 @@ export function useShown(
   go: (change: Partial<Address>) => void,
   say: Say,
 ): Showing {
-  const [shown, setShown] = useState<Shown | null>(null);
+  const [found, setFound] = useState<{ asked: string; shown: Shown } | null>(null);
   const [opened, setOpened] = useState<Shown | null>(null);
-  const [partial, setPartial] = useState<string | null>(null);
+  const [partial, setPartial] = useState<{ asked: string; text: string } | null>(null);
   const [refusal, setRefusal] = useState<{ asked: string; error: Error } | null>(null);
   const [written, setWritten] = useState<string | null>(null);
   const [unread, setUnread] = useState<Error | null>(null);
@@ -60,15 +63,18 @@ export function useShown(
   const example = chosenExample(address, known);
   // the first that translates, which need not be the first of all
   const model = address.model ?? known?.name ?? null;
-  const isServed = models !== null && models.length > 0 && text !== null;
-  const isKnown = models !== null || text === null;
+  const isServed = models !== null && models.length > 0;
+  // A model in whose language there is no example waits for a sentence.
+  const isIdle = isServed && text === null && address.example === null;
   const isHere = OF_A_TRANSLATION.includes(view);
+  const isWanted = isHere && models !== null && !isIdle;
+  const asksModel = isServed && text !== null;
+  const asked = asksModel ? JSON.stringify([text, target, model]) : isIdle ? "" : example;
   const done = useRef(""); // what was found last: whoever comes back from elsewhere finds it again
-  const asked = isServed ? JSON.stringify([text, target, model]) : example;
   const refuse = (thrown: unknown): void => {
     // What was found before answers another question.
     done.current = "";
-    setShown(null);
+    setFound(null);
     setPartial(null);
     setRefusal({ asked, error: asError(thrown) });
   };
@@ -76,33 +82,28 @@ export function useShown(
   useEffect(() => setUnread(null), [place]);
 
   useEffect(() => {
-    if (!isHere || !isKnown || isServed) return;
+    if (!isWanted || asksModel) return;
     setRefusal(null);
-    if (done.current === example) return;
-    let isWanted = true;
+    if (done.current === asked) return;
+    let isAwaited = true;
     setOpened(null);
     canned(example)
-      .then((found) => {
-        if (!isWanted) return;
-        done.current = example;
-        setShown({
-          trace: found.trace,
-          hypotheses: found.hypotheses,
-          canned: found,
-          sight: null,
-          file: null,
-        });
+      .then((it) => {
+        if (!isAwaited) return;
+        done.current = asked;
+        const { trace, hypotheses } = it;
+        setFound({ asked, shown: { trace, hypotheses, canned: it, sight: null, file: null } });
       })
       .catch((error: unknown) => {
-        if (isWanted) refuse(error);
+        if (isAwaited) refuse(error);
       });
     return () => {
-      isWanted = false;
+      isAwaited = false;
     };
-  }, [isHere, isKnown, isServed, example]);
+  }, [isWanted, asksModel, asked]);
 
   useEffect(() => {
-    if (!isHere || !isServed || text === null) return;
+    if (!isWanted || !asksModel || text === null) return;
     setRefusal(null);
     if (done.current === asked) return;
     const breaking = new AbortController();
@@ -110,15 +111,16 @@ export function useShown(
     const find = async (): Promise<void> => {
       setOpened(null);
       setWritten(null);
-      setPartial("");
-      const hypotheses = await translated(text, model, setPartial, signal);
+      const tell = (text: string): void => setPartial({ asked, text });
+      tell("");
+      const hypotheses = await translated(text, model, tell, signal);
       const sight = { model, source: text, target };
       const trace = await traceOf(sight, signal).catch((error: unknown) => {
         if (!isBreak(error)) setWritten(hypotheses[0]?.text ?? null);
         throw error;
       });
       done.current = asked;
-      setShown({ trace, hypotheses, canned: null, sight, file: null });
+      setFound({ asked, shown: { trace, hypotheses, canned: null, sight, file: null } });
       setPartial(null);
     };
     find().catch((error: unknown) => {
@@ -128,7 +130,7 @@ export function useShown(
       breaking.abort();
       setPartial(null);
     };
-  }, [isHere, isServed, text, target, model, address.times]);
+  }, [isWanted, asksModel, asked, address.times]);
 
   const open = useCallback(
     (file: File): void => {
@@ -147,12 +149,16 @@ export function useShown(
   const unknown = isHere && text === null ? unknownOf(models, [address.model], say) : null;
   const isRefused = isHere && opened === null && refusal?.asked === asked;
   const error = unread ?? (isRefused ? refusal.error : null);
-  const trouble = error === null ? unknown : sayError(say, error);
+  const isAwaited = isWanted && opened === null && !isRefused && found?.asked !== asked;
+  const said = target ?? (partial?.asked === asked ? partial.text : "");
   return {
-    shown: opened ?? shown,
-    partial,
+    shown: opened ?? (isHere && isIdle ? null : (found?.shown ?? null)),
+    pending: isAwaited
+      ? { source: asksModel ? text : sentenceOf(example), output: asksModel ? said : "" }
+      : null,
+    isIdle: isHere && isIdle && opened === null,
     written: isRefused ? written : null,
-    trouble,
+    trouble: error === null ? unknown : sayError(say, error),
     open,
     close,
   };

@@ -16,6 +16,13 @@ export interface Shown {
   file: string | null;
 }
 
+/** A sentence whose translation is on its way. */
+export interface Pending {
+  source: string;
+  /** what is decoded so far */
+  output: string;
+}
+
 export interface Stage {
   address: Address;
   go: (change: Partial<Address>) => void;
@@ -23,6 +30,6 @@ export interface Stage {
   theme: Theme;
   shown: Shown;
   models: readonly Model[];
-  /** what is being decoded, or null */
-  partial: string | null;
+  /** what is asked for and not there yet, or null */
+  pending: Pending | null;
 }

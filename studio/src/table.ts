@@ -6,6 +6,7 @@ import {
   type Token,
   type Trace,
   isSpecial,
+  isUnknown,
   tokensRead,
 } from "./trace";
 
@@ -15,6 +16,10 @@ export interface Label {
   text: string;
   places: readonly number[];
   is_special: boolean;
+  /** whether the model's vocabulary lacks it */
+  is_unknown?: boolean;
+  /** from which character of the sentence to which; nothing for what stands for no text */
+  span?: readonly [number, number];
 }
 
 export type Matrix = readonly (readonly number[])[];
@@ -48,7 +53,11 @@ function tokenLabels(tokens: readonly Token[]): readonly Label[] {
     let text = token.text.replaceAll("▁", " ").trim() || "␣";
     if (marks && token.word !== null && token.word === before) text = `·${text}`;
     before = token.word;
-    return { text, places: [place], is_special: isSpecial(token) };
+    const is_special = isSpecial(token);
+    const is_unknown = isUnknown(token);
+    const { start, end } = token;
+    const span = is_special || end <= start ? {} : { span: [start, end] as const };
+    return { text, places: [place], is_special, is_unknown, ...span };
   });
 }
 
@@ -71,15 +80,30 @@ function wordLabels(sentence: Sentence, tokens: readonly Token[]): readonly Labe
         text: slice(start, end),
         places: [...last.places, place],
         is_special: false,
+        is_unknown: last.is_unknown === true || isUnknown(token),
+        span: [start, end],
       };
     } else {
       start = word.start;
       end = Math.max(word.end, token.end);
-      found.push({ text: slice(start, end), places: [place], is_special: false });
+      found.push({
+        text: slice(start, end),
+        places: [place],
+        is_special: false,
+        is_unknown: isUnknown(token),
+        span: [start, end],
+      });
     }
   });
   return found;
 }
+
+/** The words of a sentence that the model's vocabulary lacks, each once. */
+export const unknownWords = (sentence: Sentence): readonly string[] => [
+  ...new Set(
+    labels(sentence, sentence.tokens, true).flatMap((one) => (one.is_unknown ? [one.text] : [])),
+  ),
+];
 
 const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
 

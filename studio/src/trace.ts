@@ -71,9 +71,13 @@ export interface Trace {
 export const FORMAT = 1;
 const BOS: Token = { id: 2, text: "<s>", start: 0, end: 0, word: null };
 const SPECIAL = new Set([0, 2, 3]); // PAD, BOS, EOS
+const UNKNOWN = 1;
 export const MASK = "[MASK]"; // where a word was taken out
 
 export const isSpecial = (token: Token): boolean => SPECIAL.has(token.id);
+
+/** Whether the vocabulary lacks it: to the model all such words are one. */
+export const isUnknown = (token: Token): boolean => token.id === UNKNOWN;
 
 /** What a decoder reads while it writes these tokens: <s>, then all but the last. */
 export const tokensRead = (sentence: Sentence): readonly Token[] => [

@@ -32,6 +32,14 @@ export const WORDS = {
   fromFile: ["from the file {name}", "来自文件 {name}"],
   fromModel: ["by {name}", "模型 {name}"],
   examples: ["Examples", "例子"],
+  scrollHint: ["↔ Scroll within the picture to see all of it.", "↔ 在图内滑动即可看全。"],
+  recordings: ["Recorded examples", "录制的例子"],
+  ready: ["{name} is ready: type a text for it.", "{name} 已就绪：请输入文字。"],
+  unknownWord: ["not in the model's vocabulary", "不在模型的词表中"],
+  unknownWords: [
+    "Not in the model's vocabulary, so it reads {n:this|these} as “unknown”: {words}",
+    "不在模型的词表中，模型只当作未知词来读：{words}",
+  ],
   "zh-en": ["Chinese → English", "汉语 → 英语"],
   "en-fr": ["English → French", "英语 → 法语"],
   source: ["Source", "原文"],
@@ -87,12 +95,33 @@ export const WORDS = {
   lines: ["Lines", "连线"],
   merge: ["Merge tokens into words", "把词元合并成词"],
   hide: ["Hide <s> and </s>", "隐藏 <s> 与 </s>"],
-  rows: ["Rows are", "行表示"],
-  predicting: ["when predicting", "预测的词"],
-  reading: ["when reading", "读入的词"],
+  rows: ["Name rows by", "行名用"],
+  predicting: ["word predicted", "预测的词"],
+  reading: ["word read", "读入的词"],
+  rowsSaid: [
+    "A row is one step of the decoder: it has read a word, whose query it is, and predicts the next.",
+    "一行是解码器的一步：刚读入一个词（查询由它算出），接着预测下一个。",
+  ],
+  readThenPredicted: ["read → predicted", "读入 → 预测"],
   lookingFrom: ["looking from", "由此看出"],
   looksAt: ["looks at", "看向"],
   cellSaid: ["{row} looks at {column}: {value}", "{row} 看 {column}：{value}"],
+  cellPredicting: [
+    "Predicting “{row}”, it looks at {column}: {value}",
+    "预测“{row}”时看 {column}：{value}",
+  ],
+  cellReading: [
+    "Having read “{row}”, it looks at {column}: {value}",
+    "读入“{row}”后看 {column}：{value}",
+  ],
+  cellOfMean: [
+    " (mean of {n} heads; a click opens head {head}, which looks most: {value})",
+    "（{n} 个头的平均；单击打开其中看得最多的第 {head} 头：{value}）",
+  ],
+  cellOfWords: [
+    " (whole words; a click opens their strongest pair of tokens: {value})",
+    "（整词；单击打开其中最强的一对词元：{value}）",
+  ],
   cellHint: [
     "Click a cell, or press Enter, to see its arithmetic. Arrow keys move.",
     "单击格子或按回车看它的计算；方向键移动。",
@@ -100,7 +129,6 @@ export const WORDS = {
   uniform: ["almost the same weight everywhere", "各处权重几乎相同"],
   step: ["How sure the model was", "模型有多大把握"],
   stepLead: ["Most probable tokens at “{token}”", "在“{token}”处最可能的词元"],
-  stepHint: ["Point at a word of the output.", "把指针移到输出的词上。"],
   total: ["log P = {value} over {n} {n:step|steps}", "log P = {value}，共 {n} 步"],
   save: ["Save", "保存"],
   trace: ["trace", "记录"],
@@ -109,7 +137,6 @@ export const WORDS = {
   cell: ["Cell", "格子"],
   query: ["query", "查询"],
   key: ["key", "键"],
-  product: ["products", "乘积"],
   arithmeticLead: [
     "Where one weight comes from, with the real numbers of the head. Keys ← and → step through it.",
     "一个权重是怎样算出来的：这个头的真实数字。用 ← 和 → 键逐步演示。",
@@ -122,6 +149,10 @@ export const WORDS = {
   step1Said: [
     "“{row}” asks with its query; “{column}” answers with its key.",
     "“{row}”用查询提问，“{column}”用键回答。",
+  ],
+  step1Predicting: [
+    "The decoder has read “{row}” and is about to predict “{predicted}”. It asks with the query of “{row}”; “{column}” answers with its key.",
+    "解码器刚读入“{row}”，将要预测“{predicted}”。它用“{row}”的查询提问，“{column}”用键回答。",
   ],
   step2: ["Multiply, number by number", "逐个相乘"],
   step2Said: [
@@ -148,6 +179,19 @@ export const WORDS = {
     "What “{row}” takes along: each value times its weight.",
     "“{row}”带走的内容：每个值乘以它的权重。",
   ],
+  step6Predicting: [
+    "What “{row}” takes along to predict “{predicted}”: each value times its weight.",
+    "“{row}”为预测“{predicted}”带走的内容：每个值乘以它的权重。",
+  ],
+  oneOfHeads: [
+    "This is the arithmetic of head {head} alone, whose weight is {value}. The mean of all {n} heads is {mean}.",
+    "这里只是第 {head} 头的计算，它的权重是 {value}；{n} 个头的平均是 {mean}。",
+  ],
+  oneOfTokens: [
+    "It is one pair of tokens of “{row}” × “{column}”. As whole words (columns added up, rows averaged) that is {value} in this head, {mean} in the mean of all.",
+    "它是“{row}”×“{column}”中的一对词元。按整词（各列相加，各行取平均）在本头中是 {value}，所有头的平均是 {mean}。",
+  ],
+  headWeights: ["Head and weight", "头与权重"],
   otherScore: [
     "This head scores by {formula}, which is not a sum of products.",
     "这个头的打分方式是 {formula}，不是乘积之和。",
@@ -260,9 +304,8 @@ export const WORDS = {
   content: ["content-based", "基于内容"],
   location: ["location-based", "基于位置"],
   seed: ["seed", "随机种子"],
-  another: ["Another draw", "再抽一次"],
+  another: ["Another draw", "再采样一次"],
   keys: ["keys", "键"],
-  moveQuery: ["Change the query", "改变查询"],
   formula: ["formula", "公式"],
   training: ["Training", "训练"],
   runs: ["Runs", "训练过程"],
@@ -371,7 +414,7 @@ export const WORDS = {
   nWords: ["words for each gap", "每处候选词数"],
   endedAtOnce: [
     "The model ended the text at once: take another draw, or another beginning.",
-    "模型立刻结束了这段文字：请再抽一次，或换一个开头。",
+    "模型立刻结束了这段文字：请再采样一次，或换一个开头。",
   ],
   fullHere: [
     "It stops here, after {n} of {most} tokens: the beginning and the story fill all that the model can see together.",

@@ -25,6 +25,8 @@ export interface Writing {
   /** as the model is served that wrote the trace */
   name: string | null;
   isBusy: boolean;
+  /** a model is served, and nobody has asked it anything yet */
+  isIdle: boolean;
   /** it ends where it was full: so many tokens of those that were asked for */
   full: { n: number; most: number } | null;
   trouble: Error | null;
@@ -44,21 +46,22 @@ export function chosenWriter(address: Address, models: readonly Model[]): Model 
 export const chosenStory = (address: Address): Story =>
   address.story ?? (address.language === "zh" ? "story-zh" : "story-en");
 
+/** What was found, and for which question. */
+type Found = Omit<Writing, "stop" | "isIdle"> & { key: string };
+
 const NOTHING = { pieces: null, fits: null, isBusy: false, full: null, trouble: null } as const;
 
+const BLANK = { ...NOTHING, trace: null, isRecorded: true, name: null } as const;
+
 export function useWriting(address: Address, models: readonly Model[] | null): Writing {
-  const [state, set] = useState<Omit<Writing, "stop">>({
-    ...NOTHING,
-    trace: null,
-    isRecorded: true,
-    name: null,
-  });
+  const [state, set] = useState<Found>({ ...BLANK, key: "" });
   const stopping = useRef<AbortController | null>(null);
   const model = chosenWriter(address, models ?? []);
   const isServed = model !== null && address.prompt !== null;
   // Another model's text would be taken for that of the one at the address.
   const isUnknown = isServed && address.writer !== null && address.writer !== model.name;
-  const isWanted = address.view === "generate" && models !== null && !isUnknown;
+  const isIdle = model !== null && address.prompt === null && address.story === null;
+  const isWanted = address.view === "generate" && models !== null && !isUnknown && !isIdle;
   const { prompt, temperature, topK, topP, seed, most, found } = address;
   const wanted = isServed
     ? model.does === "write"
@@ -70,8 +73,8 @@ export function useWriting(address: Address, models: readonly Model[] | null): W
     if (!isWanted) return;
     const breaking = new AbortController();
     const { signal } = breaking;
-    const change = (more: Partial<Writing>): void => {
-      if (!signal.aborted) set((before) => ({ ...before, ...more }));
+    const change = (more: Partial<Found>): void => {
+      if (!signal.aborted) set((before) => ({ ...before, ...more, key }));
     };
     const record = async (): Promise<void> => {
       const trace = await cannedStory(chosenStory(address));
@@ -101,7 +104,7 @@ export function useWriting(address: Address, models: readonly Model[] | null): W
       }
     };
     const fill = async (name: string, text: string): Promise<void> => {
-      change({ ...NOTHING, isBusy: true });
+      change({ ...BLANK, isRecorded: false, isBusy: true });
       const trace = await traceOf({ model: name, source: text, target: null }, signal);
       const fits = trace.steps.length > 0 ? await filled(text, name, found, signal) : [];
       change({ ...NOTHING, trace, fits, isRecorded: false, name });
@@ -115,5 +118,7 @@ export function useWriting(address: Address, models: readonly Model[] | null): W
     return () => breaking.abort();
   }, [key]);
   const stop = useCallback((): void => stopping.current?.abort(), []);
-  return { ...state, stop };
+  // What was found for another question is not shown for this one.
+  const current = state.key === key ? state : { ...BLANK, isBusy: isWanted };
+  return { ...current, isRecorded: current.isRecorded && !isServed && !isIdle, isIdle, stop };
 }

@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
-import { usual } from "../src/address";
+import { EXAMPLES, usual } from "../src/address";
 import type { Model } from "../src/api";
-import { chosenExample, chosenPair, fits, unknownOf, wantedOf } from "../src/fitting";
+import {
+  begun,
+  chosenExample,
+  chosenPair,
+  fits,
+  sentenceOf,
+  unknownOf,
+  wantedOf,
+} from "../src/fitting";
 import { type Say, say } from "../src/words";
 
 const model = (name: string, source: string | null, does: Model["does"] = "translate"): Model => ({
@@ -57,4 +66,30 @@ test("a name that no model has is told, with those there are", () => {
   assert.equal(unknownOf(models, ["b", null], english), null);
   assert.equal(unknownOf([], ["c"], english), null);
   assert.equal(unknownOf(null, ["c"], english), null);
+});
+
+test("a served model begins with the example in its language, unless something is asked for", () => {
+  const address = usual("en");
+  const [zh, de, gpt] = [model("a", "zh"), model("b", "de"), model("c", "zh", "write")];
+  assert.equal(begun(address, [zh]).text, sentenceOf("zh-en"));
+  assert.equal(begun({ ...address, model: "a" }, [de, zh]).text, sentenceOf("zh-en"));
+  for (const models of [null, [], [de], [gpt], [de, zh]]) {
+    assert.equal(begun(address, models), address);
+  }
+  for (const asked of [{ text: "x" }, { example: "en-fr" }, { model: "nosuch" }] as const) {
+    const told = { ...address, ...asked };
+    assert.equal(begun(told, [zh]), told);
+  }
+  const pair = begun({ ...address, view: "compare" }, [zh]);
+  assert.equal(pair.text, sentenceOf("zh-en"));
+  assert.notEqual(pair.otherText, null);
+});
+
+test("the sentences that are recorded are those of the list", () => {
+  for (const example of EXAMPLES) {
+    const recorded = JSON.parse(
+      readFileSync(`../regard/serving/page/canned.${example}.json`, "utf8"),
+    ) as { trace: { source: { text: string } } };
+    assert.equal(recorded.trace.source.text, sentenceOf(example));
+  }
 });

@@ -143,7 +143,7 @@ def visit(browser: Browser) -> Iterator[Visit]:
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", asked)
         page.goto(address)
-        page.wait_for_selector("main .card")
+        page.wait_for_selector("main .card, dialog[open]")
         return page
 
     yield go

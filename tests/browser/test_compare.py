@@ -124,7 +124,7 @@ def test_a_word_and_a_cell_stand_out_on_both_sides(alone, visit, recorded) -> No
     weights = [mean(recorded(name)["trace"], "cross", 0)[1, 1] for name in ("zh-en", "zh-en-wide")]
     for place, weight in enumerate(weights):
         expect(page.locator(f"{BOTH}:nth-child({place + 1}) .told")).to_have_text(
-            f"animal looks at 只: {weight:.3f}"
+            f"Predicting “animal”, it looks at 只: {weight:.3f}"
         )
     expect_address(page, "row=1&column=1")
     again = visit(page.url)
@@ -223,7 +223,7 @@ def test_an_example_that_arrives_late_leaves_the_box_where_one_types(
         page = visit(f"{address}#/blocks")
         held: list[Route] = []
         page.route("**/canned.*.json", lambda route: held.append(route))
-        page.evaluate("location.hash = '#/compare'")
+        page.evaluate("location.hash = '#/compare?pair=fr-wide'")
         page.get_by_label("Source 1").focus()
         while len(held) < 2:
             page.wait_for_timeout(10)
@@ -240,8 +240,8 @@ def test_examples_go_with_the_models_that_are_asked(folders, serving, visit, rec
         boxes = [page.get_by_label(f"Source {place}") for place in (1, 2)]
         for box, name in zip(boxes, ("zh-en", "zh-en-wide"), strict=True):
             expect(box).to_have_value(recorded(name)["trace"]["source"]["text"])
-        numbers = page.locator(".pair .sentences .numbers")
-        expect(numbers.first).to_contain_text("a recorded sentence")
+        expect(page.locator(".pair .sentences > header h2")).to_have_text(["zh-en"] * 2)
+        expect(page.locator(".pair .sentences").first).not_to_contain_text("recorded")
         page.get_by_label("Model 2").select_option("en-de")
         expect(boxes[1]).to_have_value("")
         expect(boxes[1]).to_have_attribute("placeholder", "A sentence in English")
@@ -253,7 +253,8 @@ def test_examples_go_with_the_models_that_are_asked(folders, serving, visit, rec
         page.get_by_role("button", name="Chinese → English").click()
         expect(page.locator(".sentences")).to_contain_text("tired")
         page.get_by_label("Model", exact=True).select_option("en-de")
-        expect(box).to_have_value("")
+        expect(box).to_have_value(recorded("en-fr")["trace"]["source"]["text"])
+        expect(page.locator(".sentences .numbers")).to_contain_text("by en-de")
 
 
 @pytest.mark.parametrize(
@@ -265,7 +266,8 @@ def test_no_example_is_better_than_one_of_another_language(
 ) -> None:
     for view, names in (("compare", [f"{source} 1", f"{source} 2"]), ("look", [source])):
         page = visit(f"{served_two}#/{view}?lang={language}")
-        page.wait_for_selector(".sentences .numbers")
+        expect(page.locator("main .loading")).to_contain_text("de-en")
+        expect(page.locator(".sentences")).to_have_count(0)
         for name in names:
             box = page.get_by_role("textbox", name=name)
             expect(box).to_have_value("")

@@ -177,6 +177,18 @@ def test_a_story_is_written_as_it_comes_and_then_looked_at(served, visit) -> Non
 
 
 @pytest.mark.parametrize(
+    ("locale", "said"), [("en-GB", "story is ready"), ("zh-CN", "story 已就绪")]
+)
+def test_where_only_language_models_are_served_the_page_begins_with_them(
+    served, visit, locale: str, said: str
+) -> None:
+    page = visit(served, locale=locale)
+    expect_address(page, "#/generate")
+    expect(page.locator("main .loading")).to_contain_text(said)
+    expect(page.locator(".story")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
     ("language", "said"),
     [("en", "after 30 of 60 tokens"), ("zh", "写到第 30 个词元为止（要求 60 个）")],
 )
@@ -232,7 +244,7 @@ def test_the_number_of_a_slider_stands_beside_it(served, visit, language: str) -
 
 
 def test_a_refusal_is_shown_and_no_older_story(served, visit) -> None:
-    page = visit(f"{served}#/generate", is_refused=True)
+    page = visit(f"{served}#/generate?story=story-en", is_refused=True)
     expect(page.locator(".story")).to_be_visible()
     page.get_by_label("How the story begins").fill("the " * 40)
     page.get_by_role("button", name="Write").click()
@@ -241,7 +253,7 @@ def test_a_refusal_is_shown_and_no_older_story(served, visit) -> None:
 
 
 def test_a_story_that_was_cut_off_can_be_asked_for_again(served, visit) -> None:
-    page = visit(f"{served}#/generate?lang=zh", is_refused=True)
+    page = visit(f"{served}#/generate?lang=zh&story=story-zh", is_refused=True)
     expect(page.locator(".story")).to_be_visible()
     page.route("**/api/v1/generate", lambda route: route.abort("connectionrefused"))
     write = page.get_by_role("button", name="续写")

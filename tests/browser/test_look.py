@@ -66,7 +66,8 @@ def test_arrow_keys_walk_through_the_matrix_and_enter_opens_the_arithmetic(
     page.focus(FOCUS)
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
-    expect(page.locator(".focus .told")).to_have_text(f"animal looks at 动: {mean[1, 2]:.3f}")
+    told = f"Predicting “animal”, it looks at 动: {mean[1, 2]:.3f} (mean of 4 heads"
+    expect(page.locator(".focus .told")).to_contain_text(told)
     page.keyboard.press("Enter")
     expect(page.locator("nav [aria-current]")).to_have_text("Arithmetic")
     expect_address(page, "row=1&column=2")
@@ -89,7 +90,7 @@ def test_tokens_are_merged_into_words_or_not_and_rows_are_read_in_two_ways(alone
     expect(rows.nth(3)).to_have_text("a")
     page.get_by_label("Merge tokens into words").uncheck()
     expect(rows.nth(3)).to_have_text("·'")
-    page.get_by_role("button", name="when reading").click()
+    page.get_by_role("button", name="word read").click()
     expect(rows.nth(0)).to_have_text("<s>")
     page.get_by_label("Hide <s> and </s>").check()
     expect(rows.nth(0)).to_have_text("Le")

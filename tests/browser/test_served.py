@@ -201,7 +201,7 @@ def test_a_head_that_the_model_lacks_is_not_asked_for(served, visit) -> None:
 def test_the_switchboard_says_where_a_sentence_is_typed(
     served, visit, language: str, look: str, translate: str, source: str
 ) -> None:
-    page = visit(f"{served}#/switchboard?lang={language}")
+    page = visit(f"{served}#/switchboard?lang={language}&example=zh-en")
     expect(page.locator(".notice")).not_to_contain_text("regard serve")
     page.locator(".notice").get_by_role("link", name=look).click()
     page.get_by_role("textbox", name=source).fill(TEXT)

@@ -186,3 +186,72 @@ def test_every_block_opens(alone, visit) -> None:
     rows = np.array([float(text) for text in numbers]).reshape(8, 4)
     np.testing.assert_allclose(rows.sum(-1), 1, atol=0.021)
     np.testing.assert_array_equal(rows[2], rows[5])  # additive and perceptron
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "all_"),
+    [
+        ("en", "of head {head} alone, whose weight is {value}", "mean of all 4 heads is {mean}"),
+        ("zh", "第 {head} 头的计算，它的权重是 {value}", "4 个头的平均是 {mean}"),
+    ],
+)
+def test_a_cell_of_the_mean_opens_one_head_and_says_so(
+    alone, visit, recorded, language: str, one: str, all_: str
+) -> None:
+    sites = recorded("zh-en")["trace"]["sites"]
+    site = next(s for s in sites if (s["kind"], s["layer"]) == ("cross", 0))
+    weights = np.array(site["weights"])[:, 7, 12]  # it, 它
+    head = int(weights.argmax())
+    said = {"head": head, "value": f"{weights[head]:.3f}", "mean": f"{weights.mean():.3f}"}
+    assert said["value"] != said["mean"]
+    page = visit(f"{alone}#/look?row=7&column=12&lang={language}")
+    told = page.locator(".focus .told")
+    expect(told).to_contain_text(said["mean"])
+    expect(told).to_contain_text(said["value"])  # what a click opens
+    page.focus(".focus svg.picture")
+    page.keyboard.press("Enter")
+    notice = page.locator(".head-weights")
+    expect(notice).to_contain_text(one.format(**said))
+    expect(notice).to_contain_text(all_.format(**said))
+    expect(notice.locator("button .number")).to_have_text([f"{value:.3f}" for value in weights])
+    other = int(weights.argmin())
+    notice.locator("button").nth(other).click()
+    expect(notice.locator("[aria-pressed=true]")).to_contain_text(f"{weights[other]:.3f}")
+    expect_address(page, f"head={other}&row=7&column=12")
+    expect(page.locator(".chooser .told")).to_contain_text(f"{weights[other]:.3f}")
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "rows"),
+    [
+        ("en", "has read “The” and is about to predict “animal”", "read → predicted"),
+        ("zh", "刚读入“The”，将要预测“animal”", "读入 → 预测"),
+    ],
+)
+@pytest.mark.parametrize("named", ["", "&rows=predicting"])
+def test_a_query_is_named_by_the_word_that_was_read(
+    alone, visit, language: str, first: str, rows: str, named: str
+) -> None:
+    page = visit(f"{alone}#/arithmetic?row=1&column=2&lang={language}{named}")
+    expect(page.locator(CARDS).first).to_contain_text(first)
+    expect(page.locator(CARDS).first.locator("svg text").first).to_have_text("q The")
+    names = page.locator(".chooser svg.picture text[data-row]:not([data-column])")
+    expect(names.nth(1)).to_have_text("The → animal")
+    expect(page.locator(".chooser svg.picture")).to_contain_text(rows)
+
+
+@pytest.mark.parametrize(
+    ("language", "predicted", "read"),
+    [("en", "word predicted", "word read"), ("zh", "预测的词", "读入的词")],
+)
+def test_rows_of_a_decoder_say_which_word_they_are_named_by(
+    alone, visit, language: str, predicted: str, read: str
+) -> None:
+    for site, said, words in (("cross", predicted, ["The"]), ("decoder", read, ["<s>"])):
+        page = visit(f"{alone}#/look?site={site}&lang={language}&row=0&column=0")
+        picture = page.locator(".focus svg.picture")
+        expect(picture).to_contain_text(said)
+        expect(page.locator(".focus .segments [aria-pressed=true]").last).to_have_text(said)
+        names = picture.locator("text[data-row]:not([data-column])")
+        expect(names.first).to_have_text(words)
+        expect(page.locator(".focus .told")).to_contain_text(f"“{words[0]}”")

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { Card, Scrolling, Toggle } from "../controls";
+import { Card, Toggle } from "../controls";
 import { matrixFigure, percent } from "../figures/matrix";
 import { type Mask, both, causal, everything, padding, window_ } from "../mathematics/masks";
 import { dot, randomNumbers, softmax } from "../mathematics/vectors";
@@ -8,6 +8,7 @@ import { Picture } from "../picture";
 import { Save } from "../save";
 import { stacked } from "../scene";
 import type { BlockProps } from "../views/blocks";
+import { Scrolling } from "../scrolling";
 
 const STORY = ["As", "aliens", "entered", "our", "planet", "and", "began"];
 const WIDTH = 8;

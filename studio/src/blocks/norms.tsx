@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { Card, Scrolling } from "../controls";
+import { Card } from "../controls";
 import { matrixFigure } from "../figures/matrix";
 import { batchNorm, layerNorm, normalise } from "../mathematics/normalisation";
 import { transposed } from "../mathematics/vectors";
@@ -8,6 +8,7 @@ import { Picture } from "../picture";
 import { Save } from "../save";
 import { stacked } from "../scene";
 import type { BlockProps } from "../views/blocks";
+import { Scrolling } from "../scrolling";
 
 /** The lecture's table: six features (rows) of three examples (columns). */
 const TABLE = [

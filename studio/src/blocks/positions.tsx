@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { Card, Scrolling, Slider } from "../controls";
+import { Card, Slider } from "../controls";
 import { stepOf } from "../figures/curves";
 import { matrixFigure } from "../figures/matrix";
 import { sinusoids } from "../mathematics/positions";
@@ -9,6 +9,7 @@ import { Picture } from "../picture";
 import { Save } from "../save";
 import { type Item, type Scene, stacked } from "../scene";
 import type { BlockProps } from "../views/blocks";
+import { Scrolling } from "../scrolling";
 
 /** The encoding, places from top to bottom, waves from fast to slow. */
 function encodingFigure(
@@ -120,6 +121,7 @@ export function Positions({ address, go, say, theme }: BlockProps): JSX.Element 
       columnMeaning: say("place"),
       span: 440,
       largest: 26,
+      least: 5,
       ramp: "signed",
       low: -width / 2,
       high: width / 2,

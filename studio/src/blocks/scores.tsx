@@ -1,12 +1,13 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { Card, Scrolling, Slider } from "../controls";
+import { Card, Slider } from "../controls";
 import { matrixFigure } from "../figures/matrix";
 import { FORMULAS, SCORES, drawnParameters, score } from "../mathematics/scores";
 import { randomNumbers, softmax } from "../mathematics/vectors";
 import { Picture } from "../picture";
 import { Save } from "../save";
 import type { BlockProps } from "../views/blocks";
+import { Scrolling } from "../scrolling";
 
 const WIDTH = 4;
 const N_KEYS = 4;

@@ -15,6 +15,8 @@ export interface Lines {
   right: number;
   top: number;
   rowHeight: number;
+  /** of the words, in pixels */
+  size: number;
   /** the middle of a row's and of a column's word */
   rowAt: (row: number) => number;
   columnAt: (column: number) => number;
@@ -74,7 +76,7 @@ export function linesFigure(
       });
     }
     const isLoud = isFree || weight >= 0.1;
-    const colour = !isLoud ? "soft" : label.is_special ? "soft" : "ink";
+    const colour = !isLoud || label.is_special ? "soft" : label.is_unknown ? "mark" : "ink";
     items.push({
       kind: "text",
       x: left - 10,
@@ -103,7 +105,7 @@ export function linesFigure(
       });
     }
     const isLoud = isFree || weight >= 0.1;
-    const colour = !isLoud ? "soft" : label.is_special ? "soft" : "ink";
+    const colour = !isLoud || label.is_special ? "soft" : label.is_unknown ? "mark" : "ink";
     items.push({
       kind: "text",
       x: right + 10,
@@ -122,7 +124,7 @@ export function linesFigure(
     title,
     items,
   };
-  return { scene, left, right, top, rowHeight, rowAt, columnAt };
+  return { scene, left, right, top, rowHeight, size: BODY, rowAt, columnAt };
 }
 
 function links(

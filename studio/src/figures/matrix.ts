@@ -6,6 +6,7 @@ import type { Matrix } from "../table";
 export interface Named {
   text: string;
   is_special?: boolean;
+  is_unknown?: boolean;
 }
 
 export interface Squares {
@@ -15,6 +16,8 @@ export interface Squares {
   cell: number;
   nRows: number;
   nColumns: number;
+  /** of the names, in pixels */
+  size: number;
 }
 
 export interface MatrixWish {
@@ -27,6 +30,8 @@ export interface MatrixWish {
   columnMeaning?: string;
   span?: number;
   largest?: number;
+  /** no cell is smaller: names that are to be read need room, and numbers may be left out */
+  least?: number;
   /** room for the names of rows and columns */
   longest?: number;
   ramp?: Ramp;
@@ -40,6 +45,7 @@ export interface MatrixWish {
 
 const LABEL = 14;
 const READABLE = 24; // cells this large hold their number
+const LEAST = 20; // below, names of neighbours would touch
 const SLANT = 0.82; // the sine of 55 degrees
 
 export const percent = (value: number): string =>
@@ -48,7 +54,10 @@ export const percent = (value: number): string =>
 export function matrixFigure(wish: MatrixWish): Squares {
   const { values, rows, columns, ramp = "weights", low = 0, high = 1 } = wish;
   const longest = Math.max(rows.length, columns.length, 1);
-  const cell = Math.max(5, Math.min(wish.largest ?? 38, (wish.span ?? 640) / longest));
+  const cell = Math.max(
+    wish.least ?? LEAST,
+    Math.min(wish.largest ?? 38, (wish.span ?? 640) / longest),
+  );
   const size = Math.min(LABEL, Math.max(8, 0.85 * cell));
   const every = Math.max(1, Math.ceil((size + 1.5) / cell));
   const room = wish.longest ?? 130;
@@ -73,7 +82,8 @@ export function matrixFigure(wish: MatrixWish): Squares {
   );
   const [width, height] = [cell * columns.length, cell * rows.length];
   const items: Item[] = [{ kind: "heat", x: left, y: top, width, height, values, low, high, ramp }];
-  const soft = (name: Named): "soft" | "ink" => (name.is_special ? "soft" : "ink");
+  const soft = (name: Named): "soft" | "mark" | "ink" =>
+    name.is_special ? "soft" : name.is_unknown ? "mark" : "ink";
   rows.forEach((row, i) => {
     if (i % every) return;
     const y = top + (i + 0.5) * cell;
@@ -151,7 +161,7 @@ export function matrixFigure(wish: MatrixWish): Squares {
     title: wish.title,
     items,
   };
-  return { scene, left, top, cell, nRows: rows.length, nColumns: columns.length };
+  return { scene, left, top, cell, nRows: rows.length, nColumns: columns.length, size };
 }
 
 function numbers(
@@ -174,7 +184,7 @@ function numbers(
           x: left + (j + 0.5) * cell,
           y: top + (i + 0.5) * cell,
           text,
-          size: Math.min(13, (text.length > 3 ? 0.3 : 0.36) * cell),
+          size: Math.min(13, (text.length > 3 ? 0.3 : text.length > 2 ? 0.36 : 0.42) * cell),
           colour: "ink",
           row: i,
           column: j,

@@ -2,6 +2,7 @@
 import { type Rows, type Vector, dot, products, softmax, total, weightedSum } from "./vectors";
 
 export interface Arithmetic {
+  /** whose query it is: of a decoder, the word just read */
   rowLabel: string;
   columnLabel: string;
   column: number;

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { arithmeticOf } from "../api";
-import { Card, Choice, Scrolling } from "../controls";
+import { Card, Choice } from "../controls";
 import { arithmeticFigures } from "../figures/arithmetic";
 import { matrixFigure, percent } from "../figures/matrix";
 import { type Arithmetic, computed } from "../mathematics/arithmetic";
@@ -11,13 +11,15 @@ import { MatrixPicture } from "../matrix_picture";
 import { Picture } from "../picture";
 import { Save } from "../save";
 import { stacked } from "../scene";
+import { Scrolling } from "../scrolling";
 import type { Stage } from "../stage";
-import { type Table, mean, tableOf, usualReading } from "../table";
+import { type Table, labels, mean, tableOf } from "../table";
 import { type Kind, defaultLayer, kindsOf, siteOf } from "../trace";
+import { HeadWeights } from "./head_weights";
 import { asError, sayError } from "../trouble";
 import { WORDS } from "../mathematics/lecture";
 
-interface Chosen {
+export interface Chosen {
   kind: Kind;
   layer: number;
   head: number;
@@ -35,8 +37,14 @@ function chosenCell({ address, shown }: Stage): Chosen | null {
   const weights = siteOf(trace, kind, layer)?.weights ?? [];
   const within = (value: number | null, count: number): number =>
     Math.min(value ?? 0, Math.max(0, count - 1));
-  const head = within(address.head, weights.length);
-  const row = within(address.row ?? 1, weights[head]?.length ?? 1);
+  const row = within(address.row ?? 1, weights[0]?.length ?? 1);
+  // Of the mean of heads, the head that looks most.
+  const shares = weights.map((one) => {
+    const looked = one[row] ?? [];
+    return address.column === null ? Math.max(...looked) : (looked[address.column] ?? 0);
+  });
+  const most = shares.indexOf(Math.max(...shares));
+  const head = within(address.head ?? Math.max(0, most), weights.length);
   const strongest = weights[head]?.[row] ?? [];
   const column = address.column ?? strongest.indexOf(Math.max(...strongest));
   return { kind, layer, head, row, column: within(column, strongest.length) };
@@ -92,9 +100,18 @@ export function ArithmeticView(stage: Stage): JSX.Element {
   const site = cell === null ? undefined : siteOf(shown.trace, cell.kind, cell.layer);
   const table = useMemo(() => {
     if (!site || cell === null) return null;
-    const reading = address.reading ?? usualReading(cell.kind);
-    return tableOf(shown.trace, site, { merges: false, heads: [cell.head], reading });
-  }, [shown.trace, site, cell?.head, address.reading]);
+    // A query is of the word read, whatever the rows of other pictures are named by.
+    const wish = { merges: false, heads: [cell.head], reading: "reading" } as const;
+    return tableOf(shown.trace, site, wish);
+  }, [shown.trace, site, cell?.head]);
+  const predicted = useMemo(
+    () =>
+      cell === null || cell.kind === "encoder"
+        ? null
+        : labels(shown.trace.target, shown.trace.target.tokens, false),
+    [shown.trace, cell?.kind],
+  );
+  const isDecoder = predicted !== null && !address.isLecture;
   const real = useArithmetic(stage, cell, table);
   const [at, setAt] = useState<readonly [number, number]>([0, 0]);
   const found = address.isLecture ? lecture(...at) : real;
@@ -125,8 +142,11 @@ export function ArithmeticView(stage: Stage): JSX.Element {
       matrixFigure({
         title: say("cell"),
         values,
-        rows: shownTable?.rows ?? [],
+        rows: (shownTable?.rows ?? []).map((row, i) =>
+          isDecoder ? { ...row, text: `${row.text} → ${predicted[i]?.text ?? ""}` } : row,
+        ),
         columns: shownTable?.columns ?? [],
+        ...(isDecoder ? { rowMeaning: say("readThenPredicted") } : {}),
         number: percent,
         span: 420,
         largest: 44,
@@ -179,28 +199,36 @@ export function ArithmeticView(stage: Stage): JSX.Element {
       </div>
       <div class="stepwise">
         <Card name="chooser" title={say("cell")} lead={where}>
-          <Scrolling>
-            <MatrixPicture
-              squares={squares}
-              values={values}
-              table={shownTable ?? { rows: [], columns: [] }}
-              theme={theme}
-              say={say}
-              ends={{ row: chosen.row, column: null }}
-              selected={chosen}
-              hover={() => undefined}
-              select={choose}
-              open={choose}
-            />
-          </Scrolling>
+          <MatrixPicture
+            squares={squares}
+            values={values}
+            table={shownTable ?? { rows: [], columns: [] }}
+            theme={theme}
+            say={say}
+            ends={{ row: chosen.row, column: null }}
+            selected={chosen}
+            hover={() => undefined}
+            telling={isDecoder ? "cellReading" : "cellSaid"}
+            select={choose}
+            open={choose}
+          />
         </Card>
         <div class="steps">
+          {cell !== null && site && !address.isLecture && (
+            <HeadWeights
+              {...{ stage, cell, site }}
+              choose={(head) => go({ layer: cell.layer, row: cell.row, column: cell.column, head })}
+            />
+          )}
           {typeof found === "string" ? (
             <p class="notice">{found}</p>
           ) : found === null ? (
             <p class="soft">{say("loading")}</p>
           ) : (
-            <Steps found={found} figures={figures} step={step} say={say} theme={theme} />
+            <Steps
+              {...{ found, figures, step, say, theme }}
+              predicted={isDecoder ? (predicted[cell?.row ?? 0]?.text ?? "") : null}
+            />
           )}
           {nSteps > 0 && (
             <Save
@@ -244,9 +272,11 @@ type StepsProps = Pick<Stage, "say" | "theme"> & {
   found: Arithmetic;
   figures: ReturnType<typeof arithmeticFigures>;
   step: number;
+  /** the word that a step of the decoder predicts; null where nothing is predicted */
+  predicted: string | null;
 };
 
-function Steps({ found, figures, step, say, theme }: StepsProps): JSX.Element {
+function Steps({ found, figures, step, say, theme, predicted }: StepsProps): JSX.Element {
   const d = found.query.length;
   const before = useRef(step);
   useEffect(() => {
@@ -256,8 +286,13 @@ function Steps({ found, figures, step, say, theme }: StepsProps): JSX.Element {
     const card = document.querySelector(".cards > .current");
     card?.scrollIntoView({ block: "nearest", behavior: isCalm ? "auto" : "smooth" });
   }, [step]);
+  const places = {
+    row: found.rowLabel,
+    column: found.columnLabel,
+    predicted: predicted ?? "",
+  };
   const said = [
-    say("step1Said", { row: found.rowLabel, column: found.columnLabel }),
+    say(predicted === null ? "step1Said" : "step1Predicting", places),
     ...(found.products === null
       ? []
       : [
@@ -266,7 +301,7 @@ function Steps({ found, figures, step, say, theme }: StepsProps): JSX.Element {
           say("step4Said", { d, root: String(Math.round(1000 * Math.sqrt(d)) / 1000) }),
         ]),
     say("step5Said"),
-    say("step6Said", { row: found.rowLabel }),
+    say(predicted === null ? "step6Said" : "step6Predicting", places),
   ];
   return (
     <ol class="cards">

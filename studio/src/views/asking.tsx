@@ -16,7 +16,7 @@ type Props = Omit<Stage, "shown" | "theme"> & {
 };
 
 export function Asking(props: Props): JSX.Element {
-  const { address, go, say, shown, models, partial, open, close } = props;
+  const { address, go, say, shown, models, pending, open, close } = props;
   const model = modelOf(models, address.model) ?? models[0];
   const { text } = address;
   const example = chosenExample(address, model);
@@ -31,7 +31,7 @@ export function Asking(props: Props): JSX.Element {
   const submit = (): void => {
     if (!draft.trim()) return;
     close();
-    go({ ...FREE, text: draft.trim(), model: known, times: address.times + 1 });
+    go({ ...FREE, example: null, text: draft.trim(), model: known, times: address.times + 1 });
   };
   return (
     <Card name="asking">
@@ -54,10 +54,10 @@ export function Asking(props: Props): JSX.Element {
               label={say("model")}
               names={models.map((model) => model.name)}
               chosen={known ?? models[0]?.name}
-              choose={(model) => go({ ...FREE, model })}
+              choose={(model) => go({ ...FREE, model, example: null })}
             />
-            <button type="submit" class="main" disabled={partial !== null || !draft.trim()}>
-              {partial === null ? say("translate") : say("translating")}
+            <button type="submit" class="main" disabled={pending !== null || !draft.trim()}>
+              {pending === null ? say("translate") : say("translating")}
             </button>
           </div>
         </form>
@@ -68,7 +68,7 @@ export function Asking(props: Props): JSX.Element {
       )}
       <div class="tools">
         <Choice
-          label={say("examples")}
+          label={say(isServed ? "recordings" : "examples")}
           options={EXAMPLES.map((one) => [one, say(one)] as const)}
           chosen={(shown?.canned ?? null) === null ? ("" as (typeof EXAMPLES)[number]) : example}
           choose={(example) => {

@@ -53,7 +53,13 @@ export function CompareView(props: CompareProps): JSX.Element {
       )}
       <CompareAsking {...props} />
       {left === null || right === null ? (
-        comparing.trouble === null && <p class="soft loading">{say("loading")}</p>
+        comparing.trouble === null && (
+          <p class="soft loading">
+            {comparing.isIdle
+              ? say("ready", { name: props.models[0]?.name ?? "" })
+              : say("loading")}
+          </p>
+        )
       ) : (
         <Compared {...props} sides={[left, right]} />
       )}
@@ -88,6 +94,7 @@ function Compared(props: CompareProps & { sides: Sides }): JSX.Element {
                 pointed={pointedOn(place)}
                 point={(word) => point(word === null ? null : { place, word })}
                 merges={address.merges}
+                unknown={say("unknownWord")}
                 marks={(i) => words.differs(side, place, i)}
               />
             ))}

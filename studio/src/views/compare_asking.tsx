@@ -4,7 +4,7 @@ import { PAIRS, type Address, type Pair } from "../address";
 import type { Model } from "../api";
 import { type Comparing, type Place, isRecorded } from "../comparing";
 import { Card, Choice, Draft, Names, Toggle } from "../controls";
-import { chosenPair, fits, modelOf, wantedOf } from "../fitting";
+import { chosenPair, fits, isForeign, modelOf, wantedOf } from "../fitting";
 import { useUntilAsked } from "../until_asked";
 import type { Say } from "../words";
 
@@ -42,7 +42,7 @@ export function CompareAsking({ address, go, say, models, comparing }: Props): J
       )}
       <div class="tools">
         <Choice
-          label={say("examples")}
+          label={say(models.length === 0 ? "examples" : "recordings")}
           options={PAIRS.map((one) => [one, say(one)] as const)}
           chosen={
             areRecorded
@@ -85,7 +85,8 @@ function Questions({ address, go, say, models, comparing }: Props): JSX.Element 
   const who = JSON.stringify([model, otherModel, isSameAsked]);
   const served = (name: string | null): string | null =>
     name !== null && modelOf(models, name) ? name : null;
-  const [names, setNames] = useUntilAsked(who, [served(model), served(otherModel ?? model)]);
+  const first = [served(model), served(otherModel ?? model)];
+  const [names, setNames] = useUntilAsked(who, first);
   const [isSame, setSame] = useUntilAsked(who, isSameAsked && models.length > 1);
   const asked = [text, otherText ?? text];
   const chosen = (place: Place): Model | undefined => modelOf(models, names[place] ?? null);
@@ -94,9 +95,11 @@ function Questions({ address, go, say, models, comparing }: Props): JSX.Element 
     const told = half?.trace.source.text ?? "";
     const recorded = half !== null && isRecorded(half) ? half.trace.provenance.model : "";
     const offered = recorded === "" || fits(chosen(place), recorded) ? told : "";
-    return drafts[place] ?? (half?.file ? told : (asked[place] ?? offered));
+    // An example goes with the model that it was asked of.
+    const isOther = names[place] !== first[place] && isForeign(asked[place] ?? "", chosen(place));
+    const usual = isOther ? "" : (asked[place] ?? offered);
+    return drafts[place] ?? (half?.file ? told : usual);
   });
-  const first = models[0]?.name ?? "";
   const [one = "", other = ""] = texts.map((draft) => draft.trim());
   const isBlank = one === "" || (other === "" && !isSame);
   const submit = (): void => {
@@ -123,7 +126,7 @@ function Questions({ address, go, say, models, comparing }: Props): JSX.Element 
             <Names
               label={`${say("model")} ${place + 1}`}
               names={models.map((model) => model.name)}
-              chosen={names[place] ?? first}
+              chosen={names[place] ?? models[0]?.name}
               choose={(chosen) =>
                 setNames((before) => before.map((name, i) => (i === place ? chosen : name)))
               }

@@ -2,10 +2,10 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Address } from "../address";
-import { chosenIn } from "../choosing";
+import { chosenIn, rowsOf, tellingOf } from "../choosing";
 import type { Theme } from "../colours";
 import type { Place } from "../comparing";
-import { Card, FormChoice, Scrolling } from "../controls";
+import { Card, FormChoice } from "../controls";
 import { signed } from "../figures/arithmetic";
 import { type Difference, differenceFigure, differenceOf, scaleOf } from "../figures/difference";
 import { linesFigure } from "../figures/lines";
@@ -15,6 +15,7 @@ import { MatrixPicture } from "../matrix_picture";
 import { type Ends, NOWHERE, type Pointed, endsOf, wordOf } from "../pointing";
 import { Save } from "../save";
 import { type Scene, beside, stacked, titled } from "../scene";
+import { Scrolling } from "../scrolling";
 import { type Table, labelAt, mean, tableOf } from "../table";
 import type { Kind } from "../trace";
 import { type Say, sayHeads } from "../words";
@@ -86,7 +87,7 @@ export function ComparePictures(props: Props): JSX.Element {
     const all = tables.map((table, place) => {
       if (table === null) return null;
       const reading = chosen[place]?.reading ?? "reading";
-      const rowMeaning = kind === "encoder" ? say("lookingFrom") : say(reading);
+      const rowMeaning = say(rowsOf(kind, reading));
       const title = `${names[place] ?? ""}${say("comma")}${titles[place] ?? ""}`;
       if (isLines) {
         const word = pointedOn(place as Place);
@@ -175,21 +176,20 @@ export function ComparePictures(props: Props): JSX.Element {
                     <LinesPicture {...{ table, theme, hover }} drawn={one.lines} />
                   </Scrolling>
                 ) : (
-                  <Scrolling>
-                    <MatrixPicture
-                      {...{ table, theme, say, hover }}
-                      squares={one.squares}
-                      values={values[place] ?? []}
-                      ends={endsOf(pointedOn(place), kind, reading, table.rows, table.columns)}
-                      selected={selected[place]}
-                      select={(row, column) => select(place, row, column)}
-                      open={(row, column) => select(place, row, column)}
-                      over={(cell) =>
-                        setOver(cell === null ? null : { place, row: cell[0], column: cell[1] })
-                      }
-                      hint={say("compareHint")}
-                    />
-                  </Scrolling>
+                  <MatrixPicture
+                    {...{ table, theme, say, hover }}
+                    squares={one.squares}
+                    values={values[place] ?? []}
+                    ends={endsOf(pointedOn(place), kind, reading, table.rows, table.columns)}
+                    selected={selected[place]}
+                    select={(row, column) => select(place, row, column)}
+                    open={(row, column) => select(place, row, column)}
+                    over={(cell) =>
+                      setOver(cell === null ? null : { place, row: cell[0], column: cell[1] })
+                    }
+                    telling={tellingOf(kind, reading)}
+                    hint={say("compareHint")}
+                  />
                 )}
               </div>
             );
@@ -203,39 +203,37 @@ export function ComparePictures(props: Props): JSX.Element {
           title={say("difference")}
           lead={say("differenceLead", { scale: Math.round(100 * scaleOf(difference.values)) })}
         >
-          <Scrolling>
-            <MatrixPicture
-              {...{ squares, theme, say }}
-              values={difference.values}
-              table={difference}
-              ends={NOWHERE}
-              selected={selected[2]}
-              hover={() => undefined}
-              select={(row, column) => {
-                const [i, j] = [difference.rowPairs[row], difference.columnPairs[column]];
-                if (i && j) select(0, i[0], j[0]);
-              }}
-              open={() => undefined}
-              over={(cell) => {
-                const [i, j] = [
-                  difference.rowPairs[cell?.[0] ?? -1],
-                  difference.columnPairs[cell?.[1] ?? -1],
-                ];
-                setOver(i && j ? { place: 0, row: i[0], column: j[0] } : null);
-              }}
-              said={(row, column) => {
-                const [i, j] = [difference.rowPairs[row], difference.columnPairs[column]];
-                return say("differenceSaid", {
-                  row: difference.rows[row]?.text ?? "",
-                  column: difference.columns[column]?.text ?? "",
-                  left: (values[0]?.[i?.[0] ?? -1]?.[j?.[0] ?? -1] ?? 0).toFixed(3),
-                  right: (values[1]?.[i?.[1] ?? -1]?.[j?.[1] ?? -1] ?? 0).toFixed(3),
-                  value: withSign(difference.values[row]?.[column] ?? 0),
-                });
-              }}
-              hint={say("differenceHint")}
-            />
-          </Scrolling>
+          <MatrixPicture
+            {...{ squares, theme, say }}
+            values={difference.values}
+            table={difference}
+            ends={NOWHERE}
+            selected={selected[2]}
+            hover={() => undefined}
+            select={(row, column) => {
+              const [i, j] = [difference.rowPairs[row], difference.columnPairs[column]];
+              if (i && j) select(0, i[0], j[0]);
+            }}
+            open={() => undefined}
+            over={(cell) => {
+              const [i, j] = [
+                difference.rowPairs[cell?.[0] ?? -1],
+                difference.columnPairs[cell?.[1] ?? -1],
+              ];
+              setOver(i && j ? { place: 0, row: i[0], column: j[0] } : null);
+            }}
+            said={(row, column) => {
+              const [i, j] = [difference.rowPairs[row], difference.columnPairs[column]];
+              return say("differenceSaid", {
+                row: difference.rows[row]?.text ?? "",
+                column: difference.columns[column]?.text ?? "",
+                left: (values[0]?.[i?.[0] ?? -1]?.[j?.[0] ?? -1] ?? 0).toFixed(3),
+                right: (values[1]?.[i?.[1] ?? -1]?.[j?.[1] ?? -1] ?? 0).toFixed(3),
+                value: withSign(difference.values[row]?.[column] ?? 0),
+              });
+            }}
+            hint={say("differenceHint")}
+          />
           {difference.nLeftOut > 0 && (
             <p class="soft">{say("leftOut", { n: difference.nLeftOut })}</p>
           )}

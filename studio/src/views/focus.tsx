@@ -2,17 +2,30 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Seen, pageOf } from "../api";
-import { Card, Choice, FormChoice, Scrolling, Toggle } from "../controls";
+import { rowsOf, tellingOf } from "../choosing";
+import { Card, Choice, FormChoice, Toggle } from "../controls";
 import { linesFigure } from "../figures/lines";
 import { matrixFigure, percent } from "../figures/matrix";
 import { LinesPicture } from "../lines_picture";
 import { MatrixPicture } from "../matrix_picture";
 import { type Pointed, endsOf, wordOf } from "../pointing";
 import { Save } from "../save";
+import { Scrolling } from "../scrolling";
 import type { Stage } from "../stage";
 import { type Reading, labelAt, mean, strongest, tableOf } from "../table";
 import type { Site } from "../trace";
 import { sayHeads } from "../words";
+
+/** Less room than this has smaller cells, so that more of them are seen at once. */
+const NARROW = 700;
+
+/** One weight of one head. */
+interface Behind {
+  head: number;
+  row: number;
+  column: number;
+  value: number;
+}
 
 interface Props {
   stage: Stage;
@@ -39,7 +52,7 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
   );
   const values = useMemo(() => mean(table.weights), [table]);
   const ends = endsOf(pointed, kind, reading, table.rows, table.columns);
-  const rowMeaning = kind === "encoder" ? say("lookingFrom") : say(reading);
+  const rowMeaning = say(rowsOf(kind, reading));
   const title = say(`${kind}Long`) + say("comma") + say("layer", { n: layer });
   const below = sayHeads(say, head, site.weights.length, address.form === "lines");
   const squares = useMemo(
@@ -52,6 +65,7 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
         rowMeaning,
         columnMeaning: say("looksAt"),
         number: percent,
+        largest: innerWidth < NARROW ? 28 : 38,
         marksLargest: kind === "cross" && table.columns.length > 0,
       }),
     [values, table, rowMeaning, title, below, kind, say],
@@ -69,22 +83,35 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
     [isLines, table, title, below, rowMeaning, ends.row, ends.column, say],
   );
   const weightsOf = (h: number): readonly (readonly number[])[] => site.weights[h] ?? [];
-  const open = (row: number, column: number): void => {
+  /** The one weight behind a cell that the arithmetic is of: the strongest, of heads and of tokens. */
+  const behind = (row: number, column: number): Behind | null => {
     const [rowLabel, columnLabel] = [table.rows[row], table.columns[column]];
-    if (!rowLabel || !columnLabel) return;
-    // Of the mean of heads, the head that looks most.
+    if (!rowLabel || !columnLabel) return null;
     const shares = table.weights.map((one) => one[row]?.[column] ?? 0);
     const chosen = head ?? table.heads[shares.indexOf(Math.max(...shares))] ?? 0;
     const [i, j] = strongest(weightsOf(chosen), rowLabel, columnLabel);
-    go({
-      view: "arithmetic",
-      isLecture: false,
-      site: kind,
-      layer,
-      head: chosen,
-      row: i,
-      column: j,
+    return { head: chosen, row: i, column: j, value: weightsOf(chosen)[i]?.[j] ?? 0 };
+  };
+  const open = (row: number, column: number): void => {
+    const found = behind(row, column);
+    if (found === null) return;
+    const { value: _, ...cell } = found;
+    go({ view: "arithmetic", isLecture: false, site: kind, layer, ...cell });
+  };
+  /** A cell that is a mean or a sum says so, and what a click opens. */
+  const said = (row: number, column: number): string => {
+    const [rowLabel, columnLabel] = [table.rows[row], table.columns[column]];
+    const told = say(tellingOf(kind, reading), {
+      row: rowLabel?.text ?? "",
+      column: columnLabel?.text ?? "",
+      value: (values[row]?.[column] ?? 0).toFixed(3),
     });
+    const found = behind(row, column);
+    if (found === null) return told;
+    const places = { n: table.heads.length, head: found.head, value: found.value.toFixed(3) };
+    if (table.heads.length > 1) return told + say("cellOfMean", places);
+    const isOfWords = (rowLabel?.places.length ?? 1) * (columnLabel?.places.length ?? 1) > 1;
+    return isOfWords ? told + say("cellOfWords", places) : told;
   };
   const select = (row: number, column: number): void =>
     go({
@@ -132,24 +159,26 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
           />
         )}
       </div>
-      <Scrolling>
-        {drawn === null ? (
-          <MatrixPicture
-            squares={squares}
-            values={values}
-            table={table}
-            theme={theme}
-            say={say}
-            ends={ends}
-            selected={selected}
-            hover={hover}
-            select={select}
-            open={open}
-          />
-        ) : (
+      {kind !== "encoder" && <p class="soft note">{say("rowsSaid")}</p>}
+      {drawn === null ? (
+        <MatrixPicture
+          squares={squares}
+          values={values}
+          table={table}
+          theme={theme}
+          say={say}
+          ends={ends}
+          selected={selected}
+          hover={hover}
+          select={select}
+          open={open}
+          said={said}
+        />
+      ) : (
+        <Scrolling>
           <LinesPicture drawn={drawn} table={table} theme={theme} hover={hover} />
-        )}
-      </Scrolling>
+        </Scrolling>
+      )}
       <Save
         scene={drawn === null ? squares.scene : drawn.scene}
         theme={theme}

@@ -5,7 +5,7 @@ import type { Address } from "../address";
 import type { Model, Piece } from "../api";
 import { chosenIn } from "../choosing";
 import type { Theme } from "../colours";
-import { Card, Choice, Scrolling, Toggle } from "../controls";
+import { Card, Choice, Toggle } from "../controls";
 import { signed } from "../figures/arithmetic";
 import { sharesFigure } from "../figures/bars";
 import { storyFigure } from "../figures/story";
@@ -14,6 +14,7 @@ import { HeadsGrid } from "../heads_grid";
 import { Picture } from "../picture";
 import { Save } from "../save";
 import { type Scene, stacked } from "../scene";
+import { Scrolling } from "../scrolling";
 import type { Shown } from "../stage";
 import { Story, surprise } from "../story";
 import { type StoryWord, mostLooked, storyLooks, storyWords } from "../story_table";
@@ -21,7 +22,7 @@ import type { Reading } from "../table";
 import { MASK, type Trace, doesOf, logProbability, nGiven, nWritten } from "../trace";
 import { sayError } from "../trouble";
 import type { Say } from "../words";
-import { type Writing, writersOf } from "../writing";
+import { type Writing, chosenWriter, writersOf } from "../writing";
 import { GenerateAsking } from "./generate_asking";
 
 interface Props {
@@ -42,6 +43,7 @@ const N_LOOKED = 8;
 export function GenerateView(props: Props): JSX.Element {
   const { address, say, models, writing, opened } = props;
   const file = opened !== null && doesOf(opened.trace) !== "translate" ? opened : null;
+  const model = chosenWriter(address, models);
   const unknown = unknownOf(writersOf(models), [address.writer], say);
   const trouble = unknown ?? (writing.trouble && sayError(say, writing.trouble));
   const isOther = unknown !== null && address.prompt !== null; // what is there answers another
@@ -64,7 +66,9 @@ export function GenerateView(props: Props): JSX.Element {
       ) : (
         trouble === null && (
           <p class="soft loading">
-            {say(writing.isRecorded || writing.isBusy ? "loading" : "endedAtOnce")}
+            {writing.isIdle && model !== null
+              ? say("ready", { name: model.name })
+              : say(writing.isRecorded || writing.isBusy ? "loading" : "endedAtOnce")}
           </p>
         )
       )}

@@ -35,7 +35,7 @@ export function GenerateAsking(props: Props): JSX.Element {
       )}
       <div class="tools">
         <Choice
-          label={say("examples")}
+          label={say(model === null ? "examples" : "recordings")}
           options={STORIES.map((one) => [one, say(one)] as const)}
           chosen={
             writing.isRecorded && !isFile ? chosenStory(address) : ("" as (typeof STORIES)[number])
@@ -93,7 +93,7 @@ function Question(props: Props & { model: Model }): JSX.Element {
           chosen={model.name}
           choose={(writer) => {
             close();
-            go({ ...FREE, prompt: null, writer });
+            go({ ...FREE, prompt: null, story: null, writer });
           }}
         />
         {writing.pieces !== null ? (

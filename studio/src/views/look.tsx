@@ -8,57 +8,31 @@ import { sharesFigure } from "../figures/bars";
 import { HeadsGrid } from "../heads_grid";
 import { Picture } from "../picture";
 import type { Pointed } from "../pointing";
-import { Sentence } from "../sentence";
-import type { Stage } from "../stage";
-import { labelAt, labels } from "../table";
+import { PlainSentence, Sentence } from "../sentence";
+import type { Pending, Stage } from "../stage";
+import { labelAt, labels, unknownWords } from "../table";
 import { kindsOf, logProbability } from "../trace";
+import type { Say } from "../words";
 import { Focus } from "./focus";
 
 export function LookView(stage: Stage): JSX.Element {
-  const { address, go, say, shown, theme } = stage;
+  const { address, go, say, shown, theme, pending } = stage;
   const { trace } = shown;
   const [pointed, point] = useState<Pointed | null>(null);
   const kinds = kindsOf(trace);
   const { kind, layer, head, reading, site } = chosenIn(trace, address);
   return (
     <>
-      <Card name="sentences">
-        <Sentence
-          title={say("source")}
-          trace={trace}
-          side="source"
-          pointed={pointed}
-          point={point}
-          merges={address.merges}
-        />
-        <Sentence
-          title={say("output")}
-          trace={trace}
-          side="target"
-          pointed={pointed}
-          point={point}
-          merges={address.merges}
-          partial={stage.partial}
-        />
-        <p class="soft numbers">
-          {say("total", {
-            value: logProbability(trace).toFixed(2).replace("-", "−"),
-            n: trace.steps.length,
-          })}
-          {" · "}
-          {shown.file !== null
-            ? say("fromFile", { name: shown.file })
-            : shown.canned !== null
-              ? say("recorded")
-              : say("fromModel", {
-                  name: shown.sight?.model ?? stage.models[0]?.name ?? trace.provenance.model,
-                })}
-        </p>
-      </Card>
-      {site === undefined ? (
-        <p class="trouble">{say("noAttention")}</p>
+      {pending === null ? (
+        <Sentences {...{ stage, pointed, point }} />
       ) : (
-        <div class="looking">
+        <PendingSentences {...{ pending, say }} />
+      )}
+      {site === undefined ? (
+        pending === null && <p class="trouble">{say("noAttention")}</p>
+      ) : (
+        // Pictures of an older sentence keep their place, unseen, until those of the new one come.
+        <div class={pending === null ? "looking" : "looking stale"} inert={pending !== null}>
           <div class="column">
             <Card name="grid" title={say("heads")} lead={say("headsLead")}>
               <Choice
@@ -96,6 +70,57 @@ export function LookView(stage: Stage): JSX.Element {
         </div>
       )}
     </>
+  );
+}
+
+/** What was asked for, and as much of its translation as there is. */
+export function PendingSentences({ pending, say }: { pending: Pending; say: Say }): JSX.Element {
+  return (
+    <Card name="sentences">
+      <PlainSentence title={say("source")} text={pending.source} />
+      <PlainSentence title={say("output")} text={pending.output} />
+    </Card>
+  );
+}
+
+interface SentencesProps {
+  stage: Stage;
+  pointed: Pointed | null;
+  point: (pointed: Pointed | null) => void;
+}
+
+function Sentences({ stage, pointed, point }: SentencesProps): JSX.Element {
+  const { address, say, shown, models } = stage;
+  const { trace } = shown;
+  const unknown = unknownWords(trace.source);
+  return (
+    <Card name="sentences">
+      {(["source", "target"] as const).map((side) => (
+        <Sentence
+          key={side}
+          title={say(side === "source" ? "source" : "output")}
+          unknown={say("unknownWord")}
+          merges={address.merges}
+          {...{ trace, side, pointed, point }}
+        />
+      ))}
+      {unknown.length > 0 && (
+        <p class="unknown-words">
+          {say("unknownWords", { words: unknown.join(say("and")), n: unknown.length })}
+        </p>
+      )}
+      <p class="soft numbers">
+        {say("total", { value: signed(logProbability(trace)), n: trace.steps.length })}
+        {" · "}
+        {shown.file !== null
+          ? say("fromFile", { name: shown.file })
+          : shown.canned !== null
+            ? say("recorded")
+            : say("fromModel", {
+                name: shown.sight?.model ?? models[0]?.name ?? trace.provenance.model,
+              })}
+      </p>
+    </Card>
   );
 }
 

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Address } from "../address";
 import { COLOURS, type Theme, headColour } from "../colours";
-import { Card, Choice, Scrolling, Slider } from "../controls";
+import { Card, Choice, Slider } from "../controls";
 import {
   type Curve,
   type Panel,
@@ -17,6 +17,7 @@ import { Picture } from "../picture";
 import { type Curves, type Run, type Validation, useRunning } from "../runs";
 import { Save } from "../save";
 import { stacked } from "../scene";
+import { Scrolling } from "../scrolling";
 import { sayError } from "../trouble";
 import type { Say, Word } from "../words";
 import { TrainingHeads } from "./training_heads";

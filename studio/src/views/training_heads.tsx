@@ -1,8 +1,8 @@
 // The same sentence through the weights of one update after another: how heads find their work.
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { chosenIn, chosenKind } from "../choosing";
-import { Card, Choice, Scrolling } from "../controls";
+import { chosenIn, chosenKind, rowsOf, tellingOf } from "../choosing";
+import { Card, Choice } from "../controls";
 import { matrixFigure, percent } from "../figures/matrix";
 import { stripFigure } from "../figures/strip";
 import { HeadsGrid } from "../heads_grid";
@@ -11,6 +11,7 @@ import { Picture } from "../picture";
 import { type Run, type Running, type Then, useMoments } from "../runs";
 import { Save } from "../save";
 import { stacked } from "../scene";
+import { Scrolling } from "../scrolling";
 import { mean, tableOf } from "../table";
 import { kindsOf, siteOf } from "../trace";
 import { sayError } from "../trouble";
@@ -129,7 +130,7 @@ function Over(props: OverProps): JSX.Element | null {
         rows: table.rows,
         columns: table.columns,
         span: 460,
-        rowMeaning: kind === "encoder" ? say("lookingFrom") : say(reading),
+        rowMeaning: say(rowsOf(kind, reading)),
         columnMeaning: say("looksAt"),
         number: percent,
       }),
@@ -212,7 +213,7 @@ function Over(props: OverProps): JSX.Element | null {
           reading={reading}
           choose={(one) => go(one)}
         />
-        <Scrolling>
+        <div class="half">
           <MatrixPicture
             squares={squares}
             values={values}
@@ -224,9 +225,10 @@ function Over(props: OverProps): JSX.Element | null {
             hover={() => {}}
             select={(row, column) => go({ row, column })}
             open={(row, column) => go({ row, column })}
+            telling={tellingOf(kind, reading)}
             hint={say("momentHint")}
           />
-        </Scrolling>
+        </div>
       </div>
       <Save
         scene={stacked([strip.scene, squares.scene], title)}
