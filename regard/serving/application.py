@@ -18,6 +18,7 @@ from regard import __version__
 from regard.errors import RegardError
 from regard.serving import metrics as prometheus
 from regard.serving.catalogue import Catalogue
+from regard.serving.description import describe_keys
 from regard.serving.engine import Engine
 from regard.serving.guard import Guard
 from regard.serving.logs import LOGGER
@@ -28,6 +29,7 @@ from regard.serving.routes.libretranslate import libretranslate_routes
 from regard.serving.routes.look import look_routes
 from regard.serving.routes.openai import openai_routes
 from regard.serving.routes.runs import run_routes
+from regard.serving.routes.schemas import PROBLEMS
 from regard.serving.routes.translate import translate_routes
 from regard.serving.service import Service
 from regard.serving.settings import Settings
@@ -37,6 +39,11 @@ _log = logging.getLogger(LOGGER)
 
 PAGE = Path(__file__).parent / "page"
 _DESCRIPTION = "Translate with attention models, and look inside them while they do."
+
+_COUNTS: dict[int | str, dict[str, Any]] = {
+    **PROBLEMS,
+    200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
+}
 
 
 def create_app(catalogue: Catalogue, settings: Settings | None = None) -> ASGIApp:
@@ -87,17 +94,18 @@ def _routed(service: Service, metrics: Metrics) -> FastAPI:
     ):
         app.include_router(routes(service))
 
-    @app.get("/health", tags=["service"])
+    @app.get("/health", tags=["service"], responses=PROBLEMS)
     async def health() -> dict[str, str]:
         """Say that the service is there."""
         return {"status": "ok"}
 
-    @app.get("/metrics", tags=["service"], response_class=Response)
+    @app.get("/metrics", tags=["service"], response_class=Response, responses=_COUNTS)
     async def counts() -> Response:
         """Counts for Prometheus."""
         return Response(metrics.written(), headers={"Content-Type": prometheus.TYPE})
 
     _answer_refusals(app)
+    describe_keys(app, are_needed=bool(service.settings.keys))
     app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
     return app
 
@@ -121,15 +129,17 @@ def _answer_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def refused_by_http(request: Request, error: HTTPException) -> Response:
-        status = error.status_code
+        status, headers = error.status_code, dict(error.headers or {})
         if status in (404, 405):  # the page's files take every other address, and every method
-            status = 405 if request.url.path in app.openapi()["paths"] else 404
+            known = app.openapi()["paths"].get(request.url.path)
+            status = 405 if known else 404
+            headers = {"Allow": ", ".join(known).upper()} if known else {}
         sentence = {
             404: "there is nothing at this address: /openapi.json lists what there is",
             405: "this address is not asked in this way: see /openapi.json",
             400: "the body cannot be read: send JSON in UTF-8, less deep and with shorter numbers",
         }.get(status, str(error.detail))
-        return said(sentence, code_of(status), status, request.url.path, error.headers)
+        return said(sentence, code_of(status), status, request.url.path, headers)
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:

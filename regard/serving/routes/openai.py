@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from regard.errors import RegardError
 from regard.serving.generating import Completed, Generating, TextWriter, Wish, Written
 from regard.serving.refusals import RequestError
-from regard.serving.routes.schemas import PROBLEMS, Name, Text
+from regard.serving.routes.schemas import OPENAI_PROBLEMS, Name, Text
 from regard.serving.service import Service
 from regard.serving.translating import check_size
 
@@ -54,7 +54,7 @@ class CompletionQuestion(BaseModel):
 
 def openai_routes(service: Service) -> APIRouter:
     """OpenAI's routes."""
-    router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=PROBLEMS)
+    router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=OPENAI_PROBLEMS)
 
     @router.get("/models")
     async def models() -> dict[str, Any]:

@@ -23,19 +23,43 @@ class Problem(BaseModel):
     code: str
 
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": description}
-    for status, description in {
-        400: "The request does not make sense.",
-        401: "An API key is needed.",
-        403: "This page or name may not ask.",
-        404: "There is no such model.",
-        413: "Too much for one request.",
-        422: "The body does not fit its schema.",
-        429: "Too many wait: come again after Retry-After seconds.",
-        503: "Stopping, or not done in time.",
-    }.items()
-}
+class OpenAIRefusal(BaseModel):
+    """Why a request was not taken, as OpenAI's clients read it."""
+
+    message: str
+    type: Literal["invalid_request_error", "server_error"]
+    param: str | None
+    code: str
+
+
+class OpenAIProblem(BaseModel):
+    """The same sentence and code, in an object."""
+
+    error: OpenAIRefusal
+
+
+def _problems(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """Everything that may be answered instead of what was asked for."""
+    return {
+        status: {"model": model, "description": description}
+        for status, description in {
+            400: "The request does not make sense.",
+            401: "An API key is needed.",
+            403: "This page or name may not ask.",
+            404: "There is no such model.",
+            405: "This address is not asked in this way.",
+            408: "The request did not arrive in time.",
+            413: "Too much for one request.",
+            422: "The body does not fit its schema.",
+            429: "Too many wait: come again after Retry-After seconds.",
+            500: "Something went wrong here.",
+            503: "Stopping, or not done in time, or too many connections.",
+        }.items()
+    }
+
+
+PROBLEMS = _problems(Problem)
+OPENAI_PROBLEMS = _problems(OpenAIProblem)
 
 
 class SearchQuestion(Question):
