@@ -18,6 +18,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[develop]'
 	touch $@
 
+# A quick look at how it works: make demo DEMO_OPTIONS="--updates 60 --test-size 100"
 demo: $(STAMP)  ## Train a translator in minutes, measure it, look inside
 	$(BIN)/regard demo $(DEMO_OPTIONS)
 

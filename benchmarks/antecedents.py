@@ -33,7 +33,6 @@ from machine import facts, print_facts, print_table
 
 from regard.cli.demo import pronouns
 from regard.corpora import SEED, Example, open_corpus
-from regard.corpora.phrasebook.nouns import NOUNS
 from regard.data import MemoryCorpus, collate
 from regard.inspection import record
 from regard.inspection.looking import by_words
@@ -46,9 +45,6 @@ from regard.translation import Translator
 from regard.translation.scoring import windows
 from regard.translation.units import Units, read_units
 
-_GENDERS = {
-    form.lower(): noun.gender for noun in NOUNS.values() for form in (noun.name, noun.chinese)
-}
 _TOGETHER = 32
 _N_SHOWN = 8
 _N_READ, _N_VALID = 200_000, 300
@@ -99,7 +95,7 @@ def main() -> None:
     translator = Translator.open(given.model)
     examples = open_corpus("phrasebook", given.pair).examples("test", SEED)
     if given.genders_differ:
-        examples = filter(_genders_differ, examples)
+        examples = filter(pronouns.genders_differ, examples)
     asked = list(islice(_asked(translator, examples), given.sentences))
     print(f"\n{given.pair}: {len(asked)} sentences of the test split")
     _show("trained", _decided(translator.models[0], asked))
@@ -113,9 +109,8 @@ def main() -> None:
 
 def _train(model: Path, pair: str, threads: int) -> None:
     """Train on sentences with such a pronoun alone, or go on training."""
-    tags = {pronouns.ABOUT_IT, "but-it"}
     examples = islice(open_corpus("phrasebook", pair).examples("train", SEED), _N_READ)
-    told = [one for one in examples if tags & set(one.tags)]
+    told = list(filter(pronouns.is_about_it, examples))
     files = model.parent / f"{model.name}-sentences"
     files.mkdir(parents=True, exist_ok=True)
     for name, some in (("valid", told[:_N_VALID]), ("train", told[_N_VALID:])):
@@ -128,19 +123,10 @@ def _train(model: Path, pair: str, threads: int) -> None:
     subprocess.run(command, check=True)
 
 
-def _genders_differ(example: Example) -> bool:
-    found, side = pronouns.rivals(example), example.source_side
-    if found is None or side is None:
-        return False
-    _, antecedent, others = found
-    gender, *rest = (_GENDERS.get(side.words[i].lower()) for i in (antecedent, *others))
-    return gender is not None and all(one not in (None, gender) for one in rest)
-
-
 def _asked(translator: Translator, examples: Iterator[Example]) -> Iterator[Asked]:
     for example in examples:
         found, side, other = pronouns.rivals(example), example.source_side, example.target_side
-        if found is None or pronouns.ABOUT_IT not in example.tags or side is None or other is None:
+        if found is None or "because-it" not in example.tags or side is None or other is None:
             continue
         pronoun, antecedent, others = found
         source = read_units(translator.source_tokenizer, example.source, side.words)

@@ -1,6 +1,7 @@
 """The demo from the command to the page, with a model that learns next to nothing."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -75,12 +76,14 @@ def test_it_says_what_it_found_and_what_to_do_next(demonstrated: tuple[Done, Pat
     for words in (
         "40 new sentences: BLEU ",
         "40 new combinations of known words: BLEU ",
-        "sentences where “it” may be il or elle: ",
+        "sentences where the meaning alone tells il from elle: ",
+        "Undertrained: it learned for 12 of ",
+        "this corpus alone",
         "The animal didn't cross the street because it was too tired.",
         "truth: L'animal n'a pas traversé la rue parce qu'elle était trop large.",
-        "What “it” looks at",
-        "it = animal",
-        "it = street",
+        " = animal",
+        " = street",
+        "Control: the same network untrained ",
         f"{folder}/report.html",
         f"regard translate {folder}/model",
         f"--model {folder}/model",
@@ -89,6 +92,7 @@ def test_it_says_what_it_found_and_what_to_do_next(demonstrated: tuple[Done, Pat
         assert words in done.stdout
     assert "serve" not in done.stdout
     assert "\x1b" not in done.stdout
+    assert "arning" not in done.stdout + done.stderr
     assert "Finished after 12 updates" in done.stderr
 
 
@@ -101,7 +105,8 @@ def test_it_keeps_pictures_a_page_and_all_numbers(demonstrated: tuple[Done, Path
     assert found["pronouns"]["n"] == sum(n for n, _ in found["pronouns"]["by_pronoun"].values())
     assert len(found["sentences"]) == 6
     assert len(found["looks"]) == 2
-    assert all(abs(sum(row) - 1) < 1e-5 for row in found["looks"][0]["head"]["weights"])
+    assert all(abs(sum(row) - 1) < 1e-5 for row in found["looks"][0]["looking"]["weights"])
+    assert 0 <= found["control"]["share"] <= 1
     page = Balanced()
     page.feed((folder / "report.html").read_text(encoding="utf-8"))
     assert page.open == []
@@ -131,10 +136,34 @@ def test_chinese_in_a_pair_that_needs_no_antecedent(
     done = regard(arguments(tmp_path, "zh-en"))
     assert done.returncode == 0, done.stderr
     assert "这只动物没有过马路，因为它太累了。" in done.stdout
-    assert "What “它” looks at" in done.stdout
-    assert "it = 动物" not in done.stdout
+    assert " = 动物" in done.stdout
     assert "regard demo --pair en-fr trains one that has to" in done.stdout
     assert "il or elle" not in done.stdout
+
+
+def test_chinese_into_french_where_the_meaning_decides(
+    regard: Callable[..., Done], tmp_path: Path
+) -> None:
+    done = regard([*arguments(tmp_path, "zh-fr", "training.updates=4"), "--updates", "3"])
+    assert done.returncode == 0, done.stderr
+    assert "Finished after 4 updates" in done.stderr  # --set has the last word
+    assert "这只动物没有过马路，因为它太宽了。" in done.stdout
+    assert "truth: L'animal n'a pas traversé la rue parce qu'elle était trop large." in done.stdout
+    assert "tells il from elle: " in done.stdout
+    assert "trains one that has to" not in done.stdout
+
+
+def test_a_demo_of_an_earlier_recipe_is_kept_and_shown(
+    demonstrated: tuple[Done, Path], regard: Callable[..., Done], tmp_path: Path
+) -> None:
+    shutil.copytree(demonstrated[1], tmp_path / "en-fr")
+    plain = ["demo", "--out", str(tmp_path), "--test-size", "20", "--device", "cpu"]
+    done = regard([*plain, "--threads", "1"])
+    assert done.returncode == 0, done.stderr
+    assert "holds a demo of another recipe" in done.stdout
+    assert "20 new sentences: BLEU " in done.stdout
+    report = json.loads((tmp_path / "en-fr/report.json").read_text(encoding="utf-8"))
+    assert report["trained"]["updates"] == 12
 
 
 def test_a_corpus_without_lectures(regard: Callable[..., Done], tmp_path: Path) -> None:
@@ -186,7 +215,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(
         (["--corpus", "date"], "regard: there is no corpus 'date'; did you mean dates?\n"),
         (
             ["--out", "{}/file"],
-            "regard: the demo cannot write to {}/file/zh-en: Not a directory; choose another "
+            "regard: the demo cannot write to {}/file/en-fr: Not a directory; choose another "
             "--out\n",
         ),
     ],

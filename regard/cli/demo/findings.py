@@ -6,12 +6,11 @@ from itertools import chain, islice
 from pathlib import Path
 
 from regard.checkpoint import load
-from regard.cli.demo import pronouns
+from regard.cli.demo import pronouns, readings
 from regard.cli.searching import beam_of
 from regard.corpora import SEED, SIZES, Example, Extract, open_corpus
 from regard.corpora.phrasebook import Phrasebook
 from regard.evaluation import judge
-from regard.inspection.antecedents import HeadScore, choose_head, score_head
 from regard.inspection.looking import Looking
 from regard.inspection.report import Contents, PronounScore, Shown, SplitScore, Trained
 from regard.recipes import TransformerSection
@@ -25,8 +24,13 @@ KINDS = ("question", "relative", "giving", "comparison", "negation", "existence"
 NEEDS_ANTECEDENT = ("en-fr", "zh-fr", "fr-en", "fr-zh")  # it: il or elle; il: he or it
 
 
-def find(extract: Extract, translator: Translator, folder: Path, n_test: int) -> Contents:
-    """Measure the model on what was held out of its corpus, and look inside."""
+def find(
+    extract: Extract, translator: Translator, folder: Path, n_test: int, planned: int
+) -> Contents:
+    """Measure the model on what was held out of its corpus, and look inside.
+
+    ``planned`` updates are what its recipe takes to train it.
+    """
     corpus = open_corpus(extract.corpus, extract.pair)
     test, combinations, valid = (
         list(islice(corpus.examples(split, SEED), size))
@@ -41,11 +45,11 @@ def find(extract: Extract, translator: Translator, folder: Path, n_test: int) ->
     outputs = _translated(translator, chain(test, combinations, shown))
     of_test, rest = outputs[: len(test)], outputs[len(test) :]
     of_combinations, of_shown = rest[: len(combinations)], rest[len(combinations) :]
-    heads = _heads(translator, valid, test) if lectures else None
+    found = _reading(extract, translator, valid, test) if lectures else None
     alignment, layer = _alignment(translator, shown[0], of_shown[0])
     return Contents(
         title=extract.pair or extract.corpus,
-        trained=_trained(extract, translator, folder),
+        trained=_trained(extract, translator, folder, planned),
         scores=(
             _scored("test", of_test, test),
             _scored("combinations", of_combinations, combinations),
@@ -58,12 +62,14 @@ def find(extract: Extract, translator: Translator, folder: Path, n_test: int) ->
         alignment=alignment,
         alignment_layer=layer,
         looks=tuple(
-            pronouns.look(translator, example, output, heads[0].layer, heads[0].head)
+            look
             for example, output in zip(lectures, of_shown, strict=False)
-            if heads is not None
+            if found is not None
+            and (look := readings.look(translator, example, output, found.valid.reading, layer))
         ),
-        valid_head=heads[0] if heads else None,
-        test_head=heads[1] if heads else None,
+        valid_reading=found.valid if found else None,
+        test_reading=found.test if found else None,
+        control=found.control if found else None,
         needs_antecedent=extract.pair in NEEDS_ANTECEDENT,
         commands=_commands(folder, shown[0].source),
     )
@@ -101,21 +107,21 @@ def _pronouns(
     asked = [
         (output, example.target)
         for output, example in zip(outputs, examples, strict=True)
-        if pronouns.ABOUT_IT in example.tags
+        if pronouns.is_about_it(example) and pronouns.genders_differ(example)
     ]
     return pronouns.score_pronouns([o for o, _ in asked], [t for _, t in asked]) if asked else None
 
 
-def _heads(
-    translator: Translator, valid: Sequence[Example], test: Sequence[Example]
-) -> tuple[HeadScore, HeadScore] | None:
-    """The head that finds antecedents best, chosen on validation sentences, then tested."""
-    known = pronouns.cases(translator, valid)
-    if not known:
-        return None
-    best = choose_head(known)
-    unseen = pronouns.cases(translator, test)
-    return best, score_head(unseen, best.layer, best.head) if unseen else best
+def _reading(
+    extract: Extract, translator: Translator, valid: Sequence[Example], test: Sequence[Example]
+) -> readings.Found | None:
+    """What tells antecedents best, chosen on validation sentences, then tested.
+
+    Into French only sentences count that make the model find out: their nouns differ in gender.
+    """
+    if (extract.pair or "").endswith("-fr"):
+        valid, test = (list(filter(pronouns.genders_differ, some)) for some in (valid, test))
+    return readings.find_reading(translator, valid, test)
 
 
 def _alignment(translator: Translator, example: Example, output: str) -> tuple[Looking, int]:
@@ -142,7 +148,7 @@ def _alignment(translator: Translator, example: Example, output: str) -> tuple[L
     )
 
 
-def _trained(extract: Extract, translator: Translator, folder: Path) -> Trained:
+def _trained(extract: Extract, translator: Translator, folder: Path, planned: int) -> Trained:
     records = read_metrics(folder / "metrics.jsonl")
     steps = [r for r in records if r["event"] == "stepped" and r["loss"] is not None]
     ends = [r for r in records if r["event"] == "finished"]
@@ -165,6 +171,7 @@ def _trained(extract: Extract, translator: Translator, folder: Path) -> Trained:
         d_model=network.d_model,
         n_heads=network.n_heads,
         updates=last["update"],
+        planned=planned,
         seconds=last["seconds"],
         tokens_a_second=speed,
         training_curve=tuple((r["update"], r["loss"]) for r in steps),

@@ -9,7 +9,7 @@ from regard.checkpoint.replacing import write_text
 from regard.errors import UsageError
 from regard.inspection.looking import Looking
 from regard.inspection.pictures import draw_alignment, draw_lines
-from regard.inspection.report import Contents, write_page
+from regard.inspection.report import Contents, name_place, write_page
 
 FORMATS = ("svg", "png")
 CAPTION = 36  # signs in a line above a panel
@@ -66,26 +66,12 @@ class Folder:
 
 
 def pronoun_pictures(contents: Contents) -> dict[str, tuple[str, list[tuple[str, Looking]]]]:
-    """By name a title, and panels below their sentences: in the encoder, and while it is written.
-
-    The sentences tell the panels apart: their last words decide what the pronoun stands for.
-    """
-    head = contents.valid_head
-    if head is None or not contents.looks:
+    """By name a title, and panels below their sentences, whose last words decide what is meant."""
+    found = contents.valid_reading
+    if found is None or not contents.looks:
         return {}
-    pictures = {
-        "it": (
-            f"Encoder layer {head.layer}, head {head.head} (counted from 0)",
-            [(_caption(one.source), one.head) for one in contents.looks],
-        )
-    }
-    crossings = [
-        (_caption(one.output), one.crossing) for one in contents.looks if one.crossing is not None
-    ]
-    if crossings:
-        title = f"Decoder layer {contents.alignment_layer} (counted from 0), mean of its heads"
-        pictures["it-translated"] = (title, crossings)
-    return pictures
+    panels = [(_caption(one.source), one.looking) for one in contents.looks]
+    return {"it": (name_place(found.reading)[0], panels)}
 
 
 def _caption(sentence: str) -> str:

@@ -11,10 +11,12 @@ from regard.cli.demo.shades import matrix
 from regard.cli.explain.grids import grid
 from regard.corpora import Extract
 from regard.inspection.explanation import Table
-from regard.inspection.report import Contents, PronounLook
+from regard.inspection.report import ROWS, Contents, PronounLook, name_place
 
 MAX_PROSE = 96
 PLAIN_WIDTH = 110  # where there is no terminal to ask
+MEANING_DECIDES = {"en-fr": "it", "zh-fr": "它"}
+LEARN_MORE = "regard train on your own pairs (the last command below)"
 NEXT = {
     "translate": "translate what you type",
     "look": "follow a sentence through the model, number by number",
@@ -45,6 +47,11 @@ def headline(extract: Extract, minutes: float | None, folder: Folder) -> None:
         f"drawn sentences; {long} on an ordinary processor. Then it is measured on sentences it "
         "never saw, and opened up. Ctrl-C stops it; the same command goes on from there."
     )
+    if extract.pair in MEANING_DECIDES:
+        word = MEANING_DECIDES[extract.pair]
+        say(
+            f"In French “{word}” is il or elle: the model has to find out which noun it stands for."
+        )
     say(f"Everything goes to {folder.path}", wraps=False)
     say()
 
@@ -83,9 +90,20 @@ def _show_scores(contents: Contents) -> None:
     if found is not None:
         each = ", ".join(f"{p} {right} of {n}" for p, (n, right) in found.by_pronoun.items())
         say(
-            f"  {found.n:,} sentences where “it” may be il or elle: {100 * found.accuracy:.1f} % "
-            f"have the right one ({each}); guessing gives {100 * found.guessing:.1f} %"
+            f"  {found.n:,} sentences where the meaning alone tells il from elle: "
+            f"{100 * found.accuracy:.1f} % have the right one ({each}); guessing gives "
+            f"{100 * found.guessing:.1f} %"
         )
+    trained = contents.trained
+    if trained.is_undertrained:
+        say(
+            f"  Undertrained: it learned for {trained.updates:,} of {trained.planned:,} updates. "
+            "This shows how the demo works, not what the model can do."
+        )
+    say(
+        f"  It knows the words and constructions of this corpus alone; {LEARN_MORE} makes one "
+        "that knows more."
+    )
 
 
 def _show_sentences(contents: Contents) -> None:
@@ -114,19 +132,31 @@ def _show_alignment(contents: Contents) -> None:
 
 
 def _show_pronoun(contents: Contents) -> None:
-    valid, test = contents.valid_head, contents.test_head
+    valid, test, control = contents.valid_reading, contents.test_reading, contents.control
     assert valid is not None
     assert test is not None
+    assert control is not None
     first = contents.looks[0]
-    _title(f"What “{first.word}” looks at")
+    words = " or ".join(dict.fromkeys(f"“{look.word}”" for look in contents.looks))
+    is_written = valid.reading.row == "translation"
+    _title(f"What it looks at to write {words}" if is_written else f"What {words} looks at")
     if first.token != first.word:
         say(f"  The tokenizer made one token of “{first.token}”: it looks as a whole.")
     say(
-        f"  Encoder layer {valid.layer}, head {valid.head} (from 0): of all heads it best told "
-        f"what the pronoun stands for on {valid.n} validation sentences. On {test.n} test "
-        f"sentences the right noun gets more than the other in {100 * test.share:.0f} % "
-        "(chance: 50 %)."
+        f"  {name_place(valid.reading)[0]}, {ROWS[valid.reading.row][0]}: the attention that best "
+        f"told what the pronoun stands for on {valid.n:,} validation sentences."
     )
+    say(
+        f"  On {test.n:,} test sentences the right noun gets more than the other one in "
+        f"{100 * test.share:.0f} %: {test.weight:.2f} of the attention against {test.other:.2f}. "
+        f"Control: the same network untrained {100 * control.share:.0f} %, chance 50 %."
+    )
+    if valid.reading.row == "adjective" and contents.needs_antecedent:
+        for look in contents.looks:
+            say(
+                f"  To write “{look.written}” the decoder looks most at “{look.via}”, and "
+                f"“{look.word}” has looked most at “{look.most}”."
+            )
     if not contents.needs_antecedent:
         say(
             "  In this pair the pronoun is translated alike whatever it stands for, so nothing "
@@ -142,12 +172,12 @@ def _show_pronoun(contents: Contents) -> None:
 
 
 def _bars(look: PronounLook) -> list[Text]:
-    true = {column for _, column in look.head.truth}
-    words = tuple(f"{word} ◂" if j in true else word for j, word in enumerate(look.head.columns))
-    cells = tuple((weight,) for weight in look.head.row)
-    stands = " ".join(look.head.columns[j] for j in sorted(true))
-    name = f"{look.word} = {stands}"
-    return grid(Table(name, words, ("α",), cells, "bars", focus=look.head.focus), 60)
+    looking = look.looking
+    true = {column for _, column in looking.truth}
+    words = tuple(f"{word} ◂" if j in true else word for j, word in enumerate(looking.columns))
+    cells = tuple((weight,) for weight in looking.row)
+    name = f"{look.written} = {look.antecedent}"
+    return grid(Table(name, words, ("α",), cells, "bars"), 60)
 
 
 def _print_blocks(console: Console, blocks: list[list[Text]]) -> None:

@@ -28,8 +28,8 @@ _PATIENCE = 100_000  # draws without a new sentence after which there are taken 
 
 # Each construction as often as it stands here.
 CONSTRUCTIONS = (
-    *["statement"] * 7, *["question"] * 3, *["quality"] * 2, *["because"] * 12, *["relative"] * 3,
-    *["predicate noun"] * 2, "giving", "existence", "when",
+    *["statement"] * 7, *["question"] * 3, *["quality"] * 2, *["because"] * 13, *["relative"] * 3,
+    "predicate noun", "giving", "existence", "when",
 )  # fmt: skip
 WITH_COMBINATIONS = ("question", "because", "relative")
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from regard.inspection.antecedents import HeadScore
+from regard.inspection.antecedents import ReadingScore
 from regard.inspection.looking import Looking
 
 Points = tuple[tuple[int, float], ...]  # (update, loss)
@@ -22,10 +22,16 @@ class Trained:
     d_model: int
     n_heads: int
     updates: int
+    planned: int  # updates of the recipe as it ships
     seconds: float
     tokens_a_second: float | None  # target tokens, validation included; None: too short to say
     training_curve: Points
     validation_curve: Points
+
+    @property
+    def is_undertrained(self) -> bool:
+        """Whether it learned for less than the recipe plans."""
+        return self.updates < self.planned
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ class SplitScore:
 
 @dataclass(frozen=True)
 class PronounScore:
-    """How many pronouns are the right ones, and what guessing the most frequent one would give."""
+    """How many pronouns are the right ones where the nouns that may be meant differ in gender."""
 
     n: int
     n_right: int
@@ -75,23 +81,35 @@ class Shown:
 
 @dataclass(frozen=True)
 class PronounLook:
-    """One sentence with a pronoun: what it looks at in the encoder, and what its translation does.
+    """One sentence with a pronoun, and what the row of the chosen reading looks at.
 
-    ``by_layer`` has a row for each layer of the encoder, the mean of its heads.
+    ``by_layer`` has a row for each layer of the encoder or decoder, the mean of its heads.
     """
 
-    word: str  # the pronoun; the tokenizer may have put it into a longer token
+    word: str  # whose row it is; the tokenizer may have put it into a longer token
     source: str
     output: str
-    truth: str
-    head: Looking  # of the chosen head, in the encoder
+    truth: str  # what a decoder reads while its attention is read
+    looking: Looking
     by_layer: Looking
-    crossing: Looking | None  # of the target pronoun, in the decoder; None: it wrote another text
+    written: str  # the pronoun of the translation
+    via: str  # the word of the source that gets most while that is written
 
     @property
     def token(self) -> str:
-        """What the model sees in place of the pronoun."""
-        return self.head.rows[self.head.focus or 0]
+        """What the model sees in place of the word."""
+        return self.looking.rows[self.looking.focus or 0]
+
+    @property
+    def most(self) -> str:
+        """The word that is looked at most."""
+        row = self.looking.row
+        return self.looking.columns[row.index(max(row))]
+
+    @property
+    def antecedent(self) -> str:
+        """The word that the pronoun stands for."""
+        return " ".join(self.looking.columns[j] for _, j in self.looking.truth)
 
 
 @dataclass(frozen=True)
@@ -106,8 +124,9 @@ class Contents:
     alignment: Looking
     alignment_layer: int
     looks: tuple[PronounLook, ...]
-    valid_head: HeadScore | None  # the chosen head where it was chosen
-    test_head: HeadScore | None  # and where it was not
+    valid_reading: ReadingScore | None  # the chosen reading where it was chosen
+    test_reading: ReadingScore | None  # and where it was not
+    control: ReadingScore | None  # the best reading of a network that has learned nothing
     needs_antecedent: bool  # whether the target language makes the model find the antecedent
     commands: tuple[tuple[str, str], ...]  # what to do next: (kind, command)
 

@@ -2,9 +2,10 @@
 
 from html import escape
 
+from regard.inspection.antecedents import ReadingScore
 from regard.inspection.report.charts import curve, heat_map, lines
 from regard.inspection.report.contents import Contents, PronounLook, SplitScore
-from regard.inspection.report.prose import PROSE, SPLITS, both, name_pair, say
+from regard.inspection.report.prose import PROSE, ROWS, SPLITS, both, name_pair, name_place, say
 from regard.inspection.report.style import STYLE
 
 
@@ -77,6 +78,11 @@ def _scores(contents: Contents) -> str:
             )
             + "</p>"
         )
+    trained = contents.trained
+    if trained.is_undertrained:
+        planned = f"{trained.planned:,}"
+        text += f"<p>{say('undertrained', updates=f'{trained.updates:,}', planned=planned)}</p>"
+    text += f"<p>{say('only')}</p>"
     return f'{text}<p class="note">{escape(contents.scores[0].signature)}</p>'
 
 
@@ -114,50 +120,52 @@ def _alignment(contents: Contents) -> str:
 
 
 def _pronoun(contents: Contents) -> str:
-    valid, test = contents.valid_head, contents.test_head
-    if not contents.looks or valid is None or test is None:
+    valid, test, control = contents.valid_reading, contents.test_reading, contents.control
+    if not contents.looks or valid is None or test is None or control is None:
         return ""
-    first = contents.looks[0]
-    word = first.word
-    text = f"<h2>{say('it', word=word)}</h2><p>{say('it-read', word=word)}</p>"
-    text += f"<p>{say('it-needed' if contents.needs_antecedent else 'it-free', word=word)}</p>"
-    text += f"<h3>{say('it-head', layer=valid.layer, head=valid.head)}</h3>"
+    reading = valid.reading
+    words = tuple(one.join(dict.fromkeys(_quoted(contents))) for one in (" or ", "或"))
+    title = "it-written" if reading.row == "translation" else "it"
+    text = f"<h2>{say(title, words=words)}</h2><p>{say('it-read')}</p>"
+    text += f"<p>{say('it-needed' if contents.needs_antecedent else 'it-free')}</p>"
+    text += f"<h3>{say('it-place', place=name_place(reading), row=ROWS[reading.row])}</h3>"
     text += f'<div class="panels">{"".join(_lines(look) for look in contents.looks)}</div>'
-    text += (
-        '<p class="note">'
-        + say(
-            "it-how",
-            n=f"{valid.n:,}",
-            valid=f"{100 * valid.share:.0f}",
-            test=f"{100 * test.share:.0f}",
-            n_test=f"{test.n:,}",
-            weight=f"{test.weight:.2f}",
-        )
-        + "</p>"
-    )
-    if first.token != word:
-        text += f'<p class="note">{say("it-token", word=word, token=first.token)}</p>'
-    crossings = [_crossing(look) for look in contents.looks if look.crossing is not None]
-    if crossings:
-        text += f"<h3>{say('crossing')}</h3><p>{say('crossing-read')}</p>"
-        text += f'<div class="panels">{"".join(crossings)}</div>'
-    text += f"<h3>{say('layers')}</h3><p>{say('layers-read', word=word)}</p>"
+    if reading.row == "adjective" and contents.needs_antecedent:
+        for one in contents.looks:
+            steps = say("it-steps", written=one.written, via=one.via, word=one.word, most=one.most)
+            text += f"<p>{steps}</p>"
+    text += f"<p>{_told(valid, test, control)}</p>"
+    if contents.pronouns is not None:
+        text += f'<p class="note">{say("it-only-nouns")}</p>'
+    for look in contents.looks[:1]:
+        if look.token != look.word:
+            text += f'<p class="note">{say("it-token", word=look.word, token=look.token)}</p>'
+    text += f"<h3>{say('layers')}</h3><p>{say('layers-read')}</p>"
     return text + "".join(heat_map(look.by_layer, look.source) for look in contents.looks)
+
+
+def _quoted(contents: Contents) -> list[str]:
+    return [f"“{look.word}”" for look in contents.looks]
+
+
+def _told(valid: ReadingScore, test: ReadingScore, control: ReadingScore) -> str:
+    """How well the chosen reading and its control tell the noun."""
+    return say(
+        "it-how",
+        n=f"{valid.n:,}",
+        valid=f"{100 * valid.share:.0f}",
+        n_test=f"{test.n:,}",
+        test=f"{100 * test.share:.0f}",
+        weight=f"{test.weight:.2f}",
+        other=f"{test.other:.2f}",
+        control=f"{100 * control.share:.0f}",
+    )
 
 
 def _lines(look: PronounLook) -> str:
     return (
-        f"<figure>{lines(look.head, look.source)}"
+        f"<figure>{lines(look.looking, look.source)}"
         f"<figcaption>{escape(look.source)}<br>→ {escape(look.output)}</figcaption></figure>"
-    )
-
-
-def _crossing(look: PronounLook) -> str:
-    if look.crossing is None:
-        return ""
-    return (
-        f"<figure>{lines(look.crossing, look.output)}"
-        f"<figcaption>{escape(look.output)}</figcaption></figure>"
     )
 
 

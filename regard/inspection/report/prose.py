@@ -2,6 +2,8 @@
 
 from html import escape
 
+from regard.inspection.antecedents import Reading
+
 SPLITS = {
     "test": ("new sentences", "新句子"),
     "combinations": ("new combinations", "新组合"),
@@ -11,6 +13,13 @@ LANGUAGES = {
     "en": ("English", "英文"),
     "fr": ("French", "法文"),
     "zh": ("Chinese", "中文"),
+}
+
+# Whose row of attention is read.
+ROWS = {
+    "pronoun": ("from the pronoun", "从代词出发"),
+    "adjective": ("from the adjective", "从形容词出发"),
+    "translation": ("while the pronoun is written", "写出代词时"),
 }
 
 # Values are put in with str.format, escaped. The markup here is the page's own.
@@ -41,12 +50,25 @@ PROSE: dict[str, tuple[str, str]] = {
     "split": ("held out", "留出的数据"),
     "n": ("sentences", "句数"),
     "pronouns-read": (
-        "French must choose between <i>il</i> and <i>elle</i> by the noun that <i>it</i> "
-        "stands for. Of {n} test sentences with such a pronoun, {accuracy} % have the right "
-        "one ({each}); always writing the more frequent one would give {guessing} %.",
+        "French must choose between <i>il</i> and <i>elle</i> by the noun that the pronoun "
+        "stands for. In {n} test sentences its two nouns differ in gender, so that only the "
+        "meaning decides: {accuracy} % have the right one ({each}); always writing the more "
+        "frequent one would give {guessing} %.",
         "译成法语时，要看代词指的是哪个名词，才能在 <i>il</i> 与 <i>elle</i> 之间选择。测试集"
-        "里有 {n} 个这样的句子，{accuracy} % 选对了（{each}）；总写更常见的那个只能对 "
-        "{guessing} %。",
+        "里有 {n} 个句子的两个名词性别不同，只能由意思决定：{accuracy} % 选对了（{each}）；"
+        "总写更常见的那个只能对 {guessing} %。",
+    ),
+    "only": (
+        "It knows the words and constructions of this corpus, and nothing else. To get a model "
+        "that knows more, train one on your own pairs; the command stands at the end.",
+        "它只认识这个语料里的词和句式，此外一无所知。要得到懂得更多的模型，请用自己的句对训练；"
+        "命令在页末。",
+    ),
+    "undertrained": (
+        "Undertrained: it learned for {updates} of {planned} updates. The page shows how the "
+        "demo works, not what the model can do.",
+        "训练不足：只更新了 {updates} 次，应为 {planned} 次。这一页只说明演示怎样运行，不代表模"
+        "型的能力。",
     ),
     "sentences": ("Side by side", "逐句对照"),
     "sentences-read": (
@@ -73,56 +95,61 @@ PROSE: dict[str, tuple[str, str]] = {
         "heads; tokens merged into words, the end of the sentence left out.",
         "解码器第 {layer} 层（从 0 数起）对原文的注意力，各头取平均；子词合并成词，不计句末符号。",
     ),
-    "it": ("What “{word}” looks at", "“{word}”在看什么"),
+    "it": ("What {words} looks at", "{words}在看什么"),
+    "it-written": ("What it looks at to write {words}", "写出{words}时在看什么"),
     "it-read": (
-        "The two sentences differ in one word at the end. That word decides what “{word}” "
-        "stands for: the animal is tired, the street is wide. Lines go from “{word}” to the "
-        "words it takes its new meaning from, as thick as its attention; the noun it stands "
+        "The two sentences differ in one word at the end. That word decides what the pronoun "
+        "stands for: the animal is tired, the street is wide. Lines go to the words of the "
+        "source that are looked at, as thick as the attention; the noun that the pronoun stands "
         "for has a frame.",
-        "两个句子只差最后一个词，而正是它决定“{word}”指什么：累的是动物，宽的是马路。线从“"
-        "{word}”连到它所看的词，越粗表示注意力越大；它真正指的名词加了框。",
+        "两个句子只差最后一个词，而正是它决定代词指什么：累的是动物，宽的是马路。线连到所看的"
+        "原文词，越粗表示注意力越大；代词真正指的名词加了框。",
     ),
     "it-needed": (
         "In this pair of languages the model cannot choose the right word without knowing "
-        "what “{word}” stands for, so somewhere it has to find out.",
-        "在这一对语言里，不知道“{word}”指什么就选不对译词，所以模型必须在某处弄清楚。",
+        "what the pronoun stands for, so somewhere it has to find out.",
+        "在这一对语言里，不知道代词指什么就选不对译词，所以模型必须在某处弄清楚。",
     ),
     "it-free": (
-        "In this pair of languages “{word}” is translated alike whatever it stands for: "
-        "nothing makes the model find out, and a head that does not is no failure. <code>"
-        "regard demo --pair en-fr</code> trains one that has to.",
-        "在这一对语言里，“{word}”无论指什么，译法都一样：没有什么迫使模型去弄清楚，找不到也不"
-        "算失败。<code>regard demo --pair en-fr</code> 训练一个必须弄清楚的模型。",
+        "In this pair of languages the pronoun is translated alike whatever it stands for: "
+        "nothing makes the model find out, and attention that does not is no failure. <code>"
+        "regard demo --pair en-fr</code> trains a model that has to.",
+        "在这一对语言里，代词无论指什么，译法都一样：没有什么迫使模型去弄清楚，注意力找不到也"
+        "不算失败。<code>regard demo --pair en-fr</code> 训练一个必须弄清楚的模型。",
     ),
     "it-token": (
         "The tokenizer made one token of “{token}”: “{word}” looks as a part of it.",
         "分词器把“{token}”当作一个词元：“{word}”是作为它的一部分在看。",
     ),
-    "it-head": (
-        "Encoder layer {layer}, head {head} (both counted from 0)",
-        "编码器第 {layer} 层，第 {head} 头（都从 0 数起）",
-    ),
+    "it-place": ("{place}, {row}", "{place}，{row}"),
     "it-how": (
-        "This head was chosen, among all heads, as the one that best tells the noun from its "
-        "rival on {n} validation sentences, where the noun gets more weight in {valid} % "
-        "(subjects and objects counting alike, chance is 50 %). On {n_test} test sentences, "
-        "which had no say in the choice, it is {test} %, with a mean weight of {weight} on "
-        "the noun. Attention shows where a head takes information from; it does not prove "
-        "that this is what decided.",
-        "这个头是在 {n} 个验证句上选出的：它最能区分所指的名词与另一个名词，在 {valid} % 的句"
-        "子里前者权重更大（主语与宾语同等计算，随机为 50 %）。在没有参与选择的 {n_test} 个测"
-        "试句上是 {test} %，名词的平均权重为 {weight}。注意力只说明这个头从哪里取信息，并不证"
-        "明就是它起了决定作用。",
+        "Of all heads, means of layers and rollouts this one best told the noun from its rival "
+        "on {n} validation sentences, where the noun gets more in {valid} % (subjects and "
+        "objects counting alike). On {n_test} test sentences, which had no say in the choice, "
+        "it is <b>{test} %</b>: on average {weight} of the attention goes to the noun, {other} "
+        "to its rival. The control is the same network with random weights: its best reading, "
+        "chosen in the same way, is right in {control} %; chance is 50 %. Attention shows where "
+        "information is taken from; it does not prove that this is what decided.",
+        "在所有头、各层平均和 rollout 中，它在 {n} 个验证句上最能区分所指的名词与另一个名词，"
+        "在 {valid} % 的句子里前者权重更大（主语与宾语同等计算）。在没有参与选择的 {n_test} 个"
+        "测试句上是 <b>{test} %</b>：平均有 {weight} 的注意力给所指的名词，{other} 给另一个。"
+        "对照是同样结构、权重随机的网络：用同样办法选出的最好读法只对 {control} %；随机为 50 %。"
+        "注意力只说明信息从哪里取来，并不证明就是它起了决定作用。",
     ),
-    "crossing": ("While its translation is written", "写出它的译词时"),
-    "crossing-read": (
-        "What the decoder looks at in the source when it writes the pronoun.",
-        "解码器写出这个代词时，在看原文的哪些词。",
+    "it-steps": (
+        "To write “{written}” the decoder looks most at “{via}”, and “{word}” has looked most at "
+        "“{most}”.",
+        "写“{written}”时，解码器看得最多的是“{via}”，而“{word}”看得最多的是“{most}”。",
+    ),
+    "it-only-nouns": (
+        "Counted are sentences whose two nouns differ in French gender: only there the model "
+        "must know which one is meant.",
+        "只统计两个名词在法语里性别不同的句子：只有在那里模型才必须知道指的是哪一个。",
     ),
     "layers": ("Layer by layer", "逐层来看"),
     "layers-read": (
-        "The attention of “{word}” in each layer of the encoder, mean over its heads.",
-        "“{word}”在编码器每一层的注意力，各头取平均。",
+        "The same row in each layer, mean over its heads.",
+        "同一行在每一层里的注意力，各头取平均。",
     ),
     "training": ("How it was trained", "怎样训练的"),
     "training-read": (
@@ -166,6 +193,25 @@ def name_pair(pair: str) -> tuple[str, str]:
         return pair, pair
     (english, chinese), (to_english, to_chinese) = LANGUAGES[source], LANGUAGES[target]
     return f"{english} to {to_english}", f"{chinese}到{to_chinese}"
+
+
+def name_place(reading: Reading) -> tuple[str, str]:
+    """The layer and head of a reading, in both languages."""
+    english, chinese = {"encoder": ("Encoder", "编码器"), "cross": ("Decoder", "解码器")}[
+        reading.kind
+    ]
+    layer, head = reading.layer, reading.head
+    if layer is None:
+        return f"{english}, rollout through all layers", f"{chinese}，贯穿各层的 rollout"
+    if head is None:
+        return (
+            f"{english} layer {layer} (counted from 0), mean of its heads",
+            f"{chinese}第 {layer} 层（从 0 数起），各头平均",
+        )
+    return (
+        f"{english} layer {layer}, head {head} (both counted from 0)",
+        f"{chinese}第 {layer} 层，第 {head} 头（都从 0 数起）",
+    )
 
 
 def say(name: str, **values: object) -> str:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from regard.cli.demo.pronouns import last_pronoun, rivals, score_pronouns
+from regard.cli.demo.pronouns import genders_differ, last_pronoun, rivals, score_pronouns
 from regard.cli.demo.saving import Folder, pronoun_pictures
 from regard.cli.demo.shades import matrix, shade
 from regard.corpora import open_corpus
 from regard.corpora.phrasebook import lecture_examples
 from regard.errors import UsageError
-from regard.inspection.antecedents import HeadScore
+from regard.inspection.antecedents import Reading, ReadingScore
 from regard.inspection.looking import Looking
 from regard.inspection.report import Contents, PronounLook, SplitScore, Trained
 from regard.text import Characters, Piece, Words
@@ -61,6 +61,14 @@ def test_the_rival_of_an_antecedent() -> None:
         assert found is not None
         pronoun, antecedent, others = found
         assert (words[pronoun], words[antecedent], *(words[i] for i in others)) == names
+
+
+@pytest.mark.parametrize("pair", ["en-fr", "zh-fr", "fr-en"])
+def test_only_nouns_of_different_gender_make_french_find_out(pair: str) -> None:
+    assert all(map(genders_differ, lecture_examples(pair)))  # un animal, une rue
+    examples = islice(open_corpus("phrasebook", pair).examples("train", 3), 400)
+    asked = [one for one in examples if "because-it" in one.tags]
+    assert 0.2 < sum(map(genders_differ, asked)) / len(asked) < 0.8
 
 
 def test_words_of_the_corpus_against_characters() -> None:
@@ -130,6 +138,9 @@ def test_a_matrix_narrows_its_columns() -> None:
     assert max(line.cell_len for line in matrix(looking, 16)) <= 16
 
 
+SCORE = ReadingScore(Reading("cross", 1, 3, "translation"), 0.25, 0.75, 0.5, 0.25, 9)
+
+
 def contents(*ends: str) -> Contents:
     """What a demo found that drew one pronoun for each end of the sentence."""
     looking = Looking(
@@ -137,32 +148,29 @@ def contents(*ends: str) -> Contents:
     )
     sentence = "The animal didn't cross the street because it was too"
     looks = (
-        PronounLook("它", f"它太{end}了", f"{sentence} {end}.", "", looking, looking, looking)
+        PronounLook("il", f"{sentence} {end}.", f"trop {end}", "", looking, looking, "il", end)
         for end in ends
     )
     return Contents(
         title="zh-en",
-        trained=Trained("c", "r", "f", 9, 1, 2, 3, 4, 5.0, None, (), ()),
+        trained=Trained("c", "r", "f", 9, 1, 2, 3, 4, 4, 5.0, None, (), ()),
         scores=(SplitScore("test", 1, 2.0, 3.0, 0.5, "s"),),
         pronouns=None,
         sentences=(),
         alignment=looking,
         alignment_layer=2,
         looks=tuple(looks),
-        valid_head=HeadScore(1, 3, 0.25, 0.75, 0.5, 9),
-        test_head=None,
+        valid_reading=SCORE,
+        test_reading=SCORE,
+        control=SCORE,
         needs_antecedent=False,
         commands=(),
     )
 
 
 def test_pictures_say_which_sentence_and_which_head() -> None:
-    pictures = pronoun_pictures(contents("tired", "wide"))
-    title, panels = pictures["it"]
-    assert title == "Encoder layer 1, head 3 (counted from 0)"
-    assert [name for name, _ in panels] == ["它太tired了", "它太wide了"]
-    title, panels = pictures["it-translated"]
-    assert title == "Decoder layer 2 (counted from 0), mean of its heads"
+    title, panels = pronoun_pictures(contents("tired", "wide"))["it"]
+    assert title == "Decoder layer 1, head 3 (both counted from 0)"
     assert [name for name, _ in panels] == [
         "The animal didn't cross the street\nbecause it was too tired.",
         "The animal didn't cross the street\nbecause it was too wide.",

@@ -121,10 +121,10 @@ def test_the_stream_stays_as_it_is() -> None:
 FIRST_SENTENCES = [
     "The bears didn't avoid the old student.",
     "That squirrel didn't cross the river because it was too nervous.",
-    "The dancer who is hiding those computers ate that banana.",
-    "The friend didn't read the newspaper because it was too difficult.",
-    "I am an actor.",
-    "Emma doesn't live in Berlin.",
+    "The spider crossed that path because it was very narrow.",
+    "The princess didn't read that story because she was too lazy.",
+    "That lion pulled that piano, but it was very heavy.",
+    "That hen is very beautiful.",
 ]
 
 

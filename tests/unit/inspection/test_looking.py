@@ -1,10 +1,16 @@
-"""From tokens to words, and which head finds what a pronoun stands for."""
+"""From tokens to words, and which attention finds what a pronoun stands for."""
 
 import pytest
 import torch
 
 from regard.errors import DataError, SizeError
-from regard.inspection.antecedents import Case, choose_head, margins, score_head
+from regard.inspection.antecedents import (
+    Case,
+    Reading,
+    choose_reading,
+    margins,
+    score_reading,
+)
 from regard.inspection.looking import Looking, by_words
 
 
@@ -37,34 +43,39 @@ def test_the_row_in_focus() -> None:
     assert looking.row == (1.0,)
 
 
-def case(antecedent: list[list[float]], other: list[list[float]], is_subject: bool) -> Case:
+def case(antecedent: list[float], other: list[float], is_subject: bool) -> Case:
     return Case(torch.tensor(antecedent), torch.tensor(other), is_subject)
 
 
-# One layer of three heads: the first always looks at the object, the second finds the antecedent
-# a little, the third is blind.
+READINGS = [
+    Reading("encoder", 0, 0, "pronoun"),
+    Reading("cross", 1, None, "translation"),
+    Reading("cross", None, None, "translation"),
+]
+# The first always looks at the object, the second finds the antecedent a little, the third is
+# blind.
 CASES = [
-    case([[0.0, 0.4, 0.1]], [[1.0, 0.2, 0.1]], is_subject=True),
-    case([[1.0, 0.5, 0.1]], [[0.0, 0.1, 0.1]], is_subject=False),
-    case([[1.0, 0.1, 0.1]], [[0.0, 0.3, 0.1]], is_subject=False),
+    case([0.0, 0.4, 0.1], [1.0, 0.2, 0.1], is_subject=True),
+    case([1.0, 0.5, 0.1], [0.0, 0.1, 0.1], is_subject=False),
+    case([1.0, 0.1, 0.1], [0.0, 0.3, 0.1], is_subject=False),
 ]
 
 
-def test_a_head_that_always_looks_at_the_object_tells_nothing() -> None:
+def test_a_reading_that_always_looks_at_the_object_tells_nothing() -> None:
     torch.testing.assert_close(
-        margins(CASES), torch.tensor([[0.0, 0.15, 0.0]], dtype=torch.float64), atol=1e-6, rtol=0
+        margins(CASES), torch.tensor([-1.0, 0.1, 0.0], dtype=torch.float64), atol=1e-6, rtol=0
     )
 
 
-def test_the_chosen_head() -> None:
-    best = choose_head(CASES)
-    assert (best.layer, best.head, best.n) == (0, 1, 3)
+def test_the_chosen_reading() -> None:
+    best = choose_reading(READINGS, CASES)
+    assert (best.reading, best.n) == (READINGS[1], 3)
     assert best.share == pytest.approx((1.0 + 0.5) / 2)
     assert best.weight == pytest.approx((0.4 + 0.3) / 2)
-    assert score_head(CASES, 0, 0).share == pytest.approx(0.5)
+    assert best.other == pytest.approx((0.2 + 0.2) / 2)
+    assert score_reading(READINGS, CASES, READINGS[0]).share == pytest.approx(0.5)
 
 
 def test_without_pronouns_there_is_nothing_to_choose() -> None:
-    with pytest.raises(DataError) as error:
-        choose_head([])
-    assert str(error.value) == ("no sentence with a pronoun was given: there is no head to choose")
+    with pytest.raises(DataError, match="no sentence with a pronoun"):
+        choose_reading(READINGS, [])

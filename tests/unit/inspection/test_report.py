@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from regard.corpora import CORPORA
-from regard.inspection.antecedents import HeadScore
+from regard.inspection.antecedents import Reading, ReadingScore
 from regard.inspection.looking import Looking
 from regard.inspection.report import (
     Contents,
@@ -23,11 +23,23 @@ from regard.inspection.report.prose import PROSE, name_pair
 
 EVIL = '<script>alert("1")</script>&\''
 LOOKING = Looking((EVIL, "it"), ("a", EVIL, "b"), ((0.2, 0.8, 0.0), (0.0, 0.3, 0.7)), ((1, 2),), 1)
-HEAD = HeadScore(1, 2, 0.25, 0.75, 0.5, 9)
+SCORE = ReadingScore(Reading("cross", 1, 2, "translation"), 0.25, 0.75, 0.5, 0.25, 9)
 CONTENTS = Contents(
     title=EVIL,
     trained=Trained(
-        EVIL, EVIL, EVIL, 123_456, 2, 64, 4, 90, 61.0, 1234.5, ((10, 5.0), (90, 2.5)), ((50, 3.0),)
+        EVIL,
+        EVIL,
+        EVIL,
+        123_456,
+        2,
+        64,
+        4,
+        90,
+        1_000,
+        61.0,
+        1234.5,
+        ((10, 5.0), (90, 2.5)),
+        ((50, 3.0),),
     ),
     scores=(
         SplitScore("test", 40, 12.34, 23.45, 0.125, EVIL),
@@ -37,9 +49,10 @@ CONTENTS = Contents(
     sentences=(Shown(EVIL, EVIL, EVIL), Shown("它", "it", EVIL)),
     alignment=LOOKING,
     alignment_layer=3,
-    looks=(PronounLook("it", EVIL, EVIL, EVIL, LOOKING, LOOKING, LOOKING),),
-    valid_head=HEAD,
-    test_head=replace(HEAD, n=11),
+    looks=(PronounLook("it", EVIL, EVIL, EVIL, LOOKING, LOOKING, EVIL, EVIL),),
+    valid_reading=SCORE,
+    test_reading=replace(SCORE, n=11, share=0.875),
+    control=replace(SCORE, n=11, share=0.52),
     needs_antecedent=True,
     commands=(("translate", EVIL), ("look", "b"), ("train", "c")),
 )
@@ -110,8 +123,32 @@ def test_every_pair_of_the_phrasebook_has_a_name() -> None:
 
 
 def test_layers_and_heads_are_counted_from_0(page: Reader) -> None:
-    assert "Encoder layer 1, head 2 (both counted from 0)" in page.text["en"]
-    assert "编码器第 1 层，第 2 头（都从 0 数起）" in page.text["zh-Hans"]
+    assert "Decoder layer 1, head 2 (both counted from 0)" in page.text["en"]
+    assert "解码器第 1 层，第 2 头（都从 0 数起）" in page.text["zh-Hans"]
+
+
+@pytest.mark.parametrize(
+    ("reading", "name"),
+    [
+        (Reading("encoder", 0, None, "adjective"), "Encoder layer 0 (counted from 0), mean of"),
+        (Reading("cross", None, None, "translation"), "Decoder, rollout through all layers"),
+    ],
+)
+def test_means_and_rollouts_have_names(reading: Reading, name: str) -> None:
+    score = replace(SCORE, reading=reading)
+    assert name in write_page(replace(CONTENTS, valid_reading=score))
+
+
+def test_the_reading_stands_beside_its_control(page: Reader) -> None:
+    for language in ("en", "zh-Hans"):
+        for number in ("88 %", "52 %", "50 %", "0.25"):
+            assert number in page.text[language], number
+
+
+def test_an_undertrained_model_is_said_to_be_one(page: Reader) -> None:
+    assert "90 of 1,000 updates" in page.text["en"]
+    trained = replace(CONTENTS.trained, updates=1_000)
+    assert "ndertrained" not in write_page(replace(CONTENTS, trained=trained))
 
 
 def test_nothing_is_fetched() -> None:
@@ -142,8 +179,9 @@ def test_without_pronouns_and_curves() -> None:
         ),
         pronouns=None,
         looks=(),
-        valid_head=None,
-        test_head=None,
+        valid_reading=None,
+        test_reading=None,
+        control=None,
     )
     reader = Reader()
     reader.feed(write_page(bare))
