@@ -120,10 +120,24 @@ def load_without_weights(path: str | Path, *, needs: tuple[str, ...] = ()) -> Lo
     version = _check_folder(folder, needs)
     recipe = _read_recipe(folder)
     source_tokenizer, target_tokenizer = _load_tokenizers(folder)
+    if WEIGHTS in needs:
+        _require_room(recipe.model, folder / WEIGHTS)
     # Building draws first weights that nobody needs; the caller's random numbers stay as they are.
     with torch.random.fork_rng(devices=[]):
         model = build(recipe.model, len(source_tokenizer), len(target_tokenizer))
     return LoadedModel(model, recipe, source_tokenizer, target_tokenizer, folder, version)
+
+
+def _require_room(model: ModelSection, file: Path) -> None:
+    """Refuse a recipe of a model larger than its weights before memory is asked for."""
+    smallest = 2 * model.least_size  # bytes, in half precision
+    if smallest > file.stat().st_size:
+        read_weights(file)  # which may be cut short
+        raise ModelFolderError(
+            f"{file} does not fit the recipe: a model of {model.shape} has weights of more than "
+            f"{smallest:,} bytes, and these are {file.stat().st_size:,}; recipe and weights are of "
+            "different models, take both from one"
+        )
 
 
 def load_weights(path: str | Path, model: nn.Module) -> None:
@@ -173,7 +187,7 @@ def _incomplete(folder: Path, missing: list[str]) -> str:
 
 def _read_format(folder: Path) -> int:
     said = (folder / FORMAT_FILE).read_text(encoding="utf-8", errors="replace").strip()
-    if not (said.isascii() and said.isdecimal()) or int(said) < 1:
+    if not (said.isascii() and said.isdecimal() and len(said) < 10) or int(said) < 1:
         raise ModelFolderError(
             f"{folder / FORMAT_FILE} says {said[:20]!r}: the number of a format is expected "
             f"(this Regard reads up to {FORMAT})"

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from regard.checkpoint.replacing import write_text
+from regard.checkpoint.weights import require_sound
 from regard.errors import ModelFolderError
 from regard.text.segmenting import Lexicon
 
@@ -13,7 +14,7 @@ WORDS = "words.json"
 def save_lexicon(folder: str | Path, lexicon: Lexicon) -> None:
     """Write the words with their counts into a model folder."""
     text = json.dumps(dict(lexicon.counts), ensure_ascii=False, indent=0)
-    write_text(Path(folder) / WORDS, f"{text}\n")
+    write_text(Path(folder) / WORDS, f"{text}\n", is_summed=True)
 
 
 def load_lexicon(folder: str | Path) -> Lexicon | None:
@@ -22,6 +23,7 @@ def load_lexicon(folder: str | Path) -> Lexicon | None:
     if not path.is_file():
         return None
     try:
+        require_sound(path)
         counts = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ModelFolderError(

@@ -4,6 +4,7 @@ A kill or a full disk at any moment leaves what was there before. Leftovers end 
 are removed by the next writer; a folder has one writer at a time.
 """
 
+import errno
 import os
 import re
 import shutil
@@ -143,14 +144,35 @@ def telling(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, SafetensorError) as error:
-        before = "what was saved before is untouched"
+        reason, number = _reason(error)
+        before = ", and what was saved before is untouched"
         if not os.path.exists(path):  # noqa: PTH110 - of a name that is too long, pathlib complains
-            before = "make room and give the command again, or choose another place"
-        raise ModelFolderError(f"{path} cannot be written: {_reason(error)}; {before}") from error
+            before = ""
+        raise ModelFolderError(
+            f"{path} cannot be written: {reason}{before}; {_remedy(path, number)}"
+        ) from error
 
 
-def _reason(error: OSError | SafetensorError) -> str:
+def _reason(error: OSError | SafetensorError) -> tuple[str, int | None]:
+    """What the system said, in words and as its number."""
     if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    said = re.search(r"I/O error: (.*?)(?: \(os error \d+\))?$", str(error))
-    return said[1] if said else str(error)
+        return error.strerror, error.errno
+    said = re.search(r"I/O error: (.*?)(?: \(os error (\d+)\))?$", str(error))
+    if said is None:
+        return str(error), None
+    return said[1], int(said[2]) if said[2] else None
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+def _remedy(path: Path, number: int | None) -> str:
+    """What helps against what the system said."""
+    if number in _FULL:
+        return "make room and give the command again, or choose another place"
+    if number in _FORBIDDEN:
+        return "make the folder writable, or choose another place"
+    if number == errno.ENOENT and not path.parent.exists():
+        return f"its folder {path.parent} is gone: put it back, or choose another place"
+    return "choose another place"

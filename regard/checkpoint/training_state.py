@@ -42,13 +42,18 @@ def load_state(folder: str | Path) -> dict[str, Any]:
         state = _decode(json.loads(path.read_text(encoding="utf-8")), tensors)
     except OSError as error:
         raise ModelFolderError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise ModelFolderError(
-            f"{path} is damaged ({error}): remove the folder it is in to go on from the "
-            "checkpoint before"
-        ) from error
-    assert isinstance(state, dict)
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        raise _damaged(path, error) from error
+    if not isinstance(state, dict):
+        raise _damaged(path, "it holds no names and values")
     return state
+
+
+def _damaged(path: Path, what: object) -> ModelFolderError:
+    return ModelFolderError(
+        f"{path} is damaged ({what}): remove the folder it is in to go on from the checkpoint "
+        "before"
+    )
 
 
 def _encode(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:

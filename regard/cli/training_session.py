@@ -36,6 +36,8 @@ from regard.training import (
 )
 from regard.training.events import Event, Finished, Stepped, Validated
 
+_BYTES_A_WEIGHT = 16  # in training: its own four, its gradient's, and two moments'
+
 
 def run_session(
     recipe: Recipe,
@@ -100,6 +102,7 @@ def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display:
     resolved = prepared.recipe
     torch.manual_seed(resolved.training.seed)
     n_source, n_target = len(prepared.source_tokenizer), len(prepared.target_tokenizer)
+    _require_memory(resolved, device)
     model = build(resolved.model, n_source, n_target)
     if isinstance(model, Labeller) and resolved.training.init and not keeper.last_update():
         put_encoder(model, resolved.training.init)
@@ -123,6 +126,22 @@ def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display:
         device=device,
         task=prepared.task,
     )
+
+
+def _require_memory(recipe: Recipe, device: torch.device) -> None:
+    """Refuse a model that this machine cannot train before it is built: weights, gradients, Adam's.
+
+    Elsewhere than on a CPU, memory that is asked for in vain is refused at once.
+    """
+    if device.type != "cpu" or not hasattr(os, "sysconf"):
+        return
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    needed = recipe.model.least_size * _BYTES_A_WEIGHT
+    if needed > there:
+        raise UsageError(
+            f"a model of {recipe.model.shape} needs more than {needed >> 30:,} GB of memory to be "
+            f"trained, and this machine has {there >> 30:,}: choose fewer layers or a smaller width"
+        )
 
 
 def _preparing(recipe: Recipe) -> Callable[..., Prepared]:

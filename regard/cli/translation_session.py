@@ -50,7 +50,7 @@ def _lists(path: Path) -> Iterator[tuple[str, ...]]:
     for number, line in enumerate(read_lines(path), 1):
         try:
             words = json.loads(line) if line.strip() else []
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(_not_a_list(path, number, line)) from error
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise DataError(_not_a_list(path, number, line))

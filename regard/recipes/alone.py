@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from regard.recipes.network import Activation, Heads
-from regard.recipes.section import Count
+from regard.recipes.section import Layers, Places
 
 
 class Alone(Heads):
@@ -14,8 +14,8 @@ class Alone(Heads):
     norm: Literal["pre", "post"] = "pre"
     activation: Activation = "gelu"
     norm_epsilon: Annotated[float, Field(gt=0.0)] = 1e-5  # added to the variance by each norm
-    n_layers: Count = 6
-    context: Count = 256  # tokens it sees at once
+    n_layers: Layers = 6
+    context: Places = 256  # tokens it sees at once
     positions: Literal["learned", "sinusoidal", "none"] = "learned"
     tie: Literal["two-way", "none"] = "two-way"  # of embedding and output
 
@@ -48,7 +48,9 @@ class BertSection(Alone):
 
     kind: Literal["bert"] = "bert"
     norm: Literal["pre", "post"] = "post"
-    n_types: Annotated[int, Field(ge=0)] = 0  # of segments a text may have, each with a vector
+    n_types: Annotated[int, Field(ge=0, le=1_000)] = (
+        0  # of segments a text may have, each with a vector
+    )
     has_head: bool = True  # that finds words; what was made to compare sentences has none
     head_activation: Activation = "gelu"  # inside that head
     has_pooler: bool = False  # a layer over the first token, of models made elsewhere
@@ -56,7 +58,9 @@ class BertSection(Alone):
     # and end, of all tokens; the beginning's; the largest of each number.
     pooling: Literal["words", "mean", "first", "max"] = "words"
     is_normalised: bool = False  # whether that vector is made one long
-    sentence_length: Annotated[int, Field(ge=3)] | None = None  # tokens it reads; the rest is cut
+    sentence_length: Annotated[int, Field(ge=3, le=1 << 20)] | None = (
+        None  # tokens it reads; the rest is cut
+    )
 
     @model_validator(mode="after")
     def _head_and_length_make_sense(self) -> Self:

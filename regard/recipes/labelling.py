@@ -14,7 +14,9 @@ class Labelling(Alone):
 
     norm: Literal["pre", "post"] = "post"
     tie: Literal["none"] = "none"  # there are no words to predict
-    n_types: Annotated[int, Field(ge=0)] = 0  # of segments a text may have, each with a vector
+    n_types: Annotated[int, Field(ge=0, le=1_000)] = (
+        0  # of segments a text may have, each with a vector
+    )
     labels: tuple[str, ...] = ()  # found in the training data
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from regard.recipes.section import Auto, Count, Section, Share
+from regard.recipes.section import Auto, Section, Share, Width
 
 Tie = Literal["three-way", "two-way", "none"]
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu"]
@@ -28,6 +28,16 @@ class Network(Section):
         return None
 
     @property
+    def least_size(self) -> int:
+        """Fewer weights than a network of these sizes has, so that no memory is asked for in vain.
+
+        Every layer has a square matrix at least; how many layers there are, not every kind says.
+        """
+        n_layers = getattr(self, "n_layers", 1)
+        assert isinstance(n_layers, int)
+        return n_layers * self.width**2
+
+    @property
     def shape(self) -> str:
         """Layers and widths, in words."""
         raise NotImplementedError
@@ -36,9 +46,9 @@ class Network(Section):
 class Heads(Network):
     """The sizes of layers with several heads, named as in "Attention Is All You Need"."""
 
-    d_model: Count = 512
-    n_heads: Count = 8
-    d_feedforward: Count = 2048
+    d_model: Width = 512
+    n_heads: Width = 8
+    d_feedforward: Width = 2048
     norm: Literal["pre", "post"] = "post"
     activation: Activation = "relu"
     attention_dropout: Share | None = None  # the next three: as `dropout` unless given
@@ -49,6 +59,12 @@ class Heads(Network):
     def width(self) -> int:
         """``d_model``."""
         return self.d_model
+
+    @property
+    def least_size(self) -> int:
+        """As above; a layer has four matrices of attention and two of feed-forward."""
+        n_layers = super().least_size // self.width**2
+        return n_layers * self.width * (4 * self.width + 2 * self.d_feedforward)
 
     @property
     def shape(self) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from regard.recipes.alone import BertSection, GptSection
 from regard.recipes.labelling import ClassifierSection, TaggerSection
 from regard.recipes.network import Heads, Network, Tie
-from regard.recipes.section import Count
+from regard.recipes.section import Layers, Places, Width
 
 Cell = Literal["lstm", "gru"]
 EncoderCell = Literal["lstm", "gru", "lstmn"]
@@ -25,10 +25,10 @@ class TransformerSection(Heads):
     """The Transformer. In ``dropout``: after each sub-layer, before the residual is added."""
 
     kind: Literal["transformer"] = "transformer"
-    n_layers: Count = 6
-    n_decoder_layers: Count | None = None  # as many as the encoder has
+    n_layers: Layers = 6
+    n_decoder_layers: Layers | None = None  # as many as the encoder has
     positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"
-    max_length: Count = 1024
+    max_length: Places = 1024
     tie: Tie = "three-way"
     scales_embeddings: bool = True  # by √d_model, as in the paper
     has_output_bias: bool = False  # a number a word, added to its logit
@@ -54,8 +54,8 @@ class UniversalSection(Heads):
     """The Universal Transformer: one layer a side, repeated."""
 
     kind: Literal["universal"] = "universal"
-    n_steps: Count = 6
-    n_decoder_steps: Count | None = None  # as many as the encoder has
+    n_steps: Layers = 6
+    n_decoder_steps: Layers | None = None  # as many as the encoder has
     is_adaptive: bool = True  # each word decides when to halt, after n_steps at the latest
     threshold: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.99  # of halting: 1 - ε
     ponder: Annotated[float, Field(ge=0.0)] = 0.01  # what a step costs, in nats a word
@@ -88,8 +88,8 @@ class UniversalSection(Heads):
 class Recurrent(Network):
     """The widths of recurrent layers."""
 
-    d_embedding: Count = 256
-    d_hidden: Count = 512
+    d_embedding: Width = 256
+    d_hidden: Width = 512
 
     @property
     def width(self) -> int:
@@ -118,7 +118,7 @@ class SutskeverSection(Recurrent):
     """Deep LSTMs and one fixed vector between them (Sutskever et al. 2014)."""
 
     kind: Literal["sutskever"] = "sutskever"
-    n_layers: Count = 4
+    n_layers: Layers = 4
     cell: Cell = "lstm"
     encoder_cell: EncoderCell | None = None  # as the decoder's unless given; lstmn: Cheng 2016
     reverses_source: bool = True
@@ -140,8 +140,8 @@ class Looking(Recurrent):
 
     score: ScoreName = "general"
     normaliser: NormaliserName = "soft"
-    reach: Count | None = None  # of local-m and local-p: places to each side, 10 unless given
-    max_length: Count = 512  # of the location score, which has a weight for every place
+    reach: Places | None = None  # of local-m and local-p: places to each side, 10 unless given
+    max_length: Places = 512  # of the location score, which has a weight for every place
 
     @property
     def n_places(self) -> int | None:
@@ -175,7 +175,7 @@ class BahdanauSection(Looking):
     kind: Literal["bahdanau"] = "bahdanau"
     score: ScoreName = "perceptron"
     readout: Literal["maxout", "tanh"] = "maxout"
-    d_output: Count | None = None  # of the readout: as an embedding unless given
+    d_output: Width | None = None  # of the readout: as an embedding unless given
 
     @property
     def shape(self) -> str:
@@ -193,7 +193,7 @@ class LuongSection(Looking):
     """Stacked LSTMs, attention after the step, input feeding (Luong et al. 2015)."""
 
     kind: Literal["luong"] = "luong"
-    n_layers: Count = 2
+    n_layers: Layers = 2
     cell: Cell = "lstm"
     encoder_cell: EncoderCell | None = None  # as the decoder's unless given; lstmn: Cheng 2016
     feeds_input: bool = True
@@ -216,10 +216,10 @@ class NeuralTuringSection(Recurrent):
     """A controller that writes the source into slots and reads them again (Graves et al. 2014)."""
 
     kind: Literal["ntm"] = "ntm"
-    n_slots: Count = 128
-    d_slot: Count = 20
+    n_slots: Places = 128
+    d_slot: Width = 20
     addressing: Literal["full", "content"] = "full"  # content, or that and shifts
-    reach: Count | None = None  # of a shift, to each side: 1 unless given
+    reach: Places | None = None  # of a shift, to each side: 1 unless given
 
     @property
     def shape(self) -> str:
@@ -247,12 +247,12 @@ class ConvolutionalSection(Network):
     """ConvS2S: gated convolutions, attention at every decoder layer (Gehring et al. 2017)."""
 
     kind: Literal["convolutional"] = "convolutional"
-    n_layers: Count = 6
-    n_decoder_layers: Count | None = None  # as many as the encoder has
-    d_model: Count = 256
-    d_hidden: Count | None = None  # of the convolutions: as d_model unless given
-    kernel_width: Count = 3
-    max_length: Count = 1024
+    n_layers: Layers = 6
+    n_decoder_layers: Layers | None = None  # as many as the encoder has
+    d_model: Width = 256
+    d_hidden: Width | None = None  # of the convolutions: as d_model unless given
+    kernel_width: Width = 3
+    max_length: Places = 1024
     tie: Tie = "three-way"
 
     @property

@@ -103,7 +103,7 @@ def _text(path: Path) -> str:
 def _parse(text: str, where: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # an integer may have too many digits to be one
         said = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error))
         reason = said[1] if said else str(error)
         line = (said and said[2]) or text.count("\n") + (not text.endswith("\n"))
@@ -128,7 +128,7 @@ def _parse_value(written: str) -> Any:
     """A TOML value; what is none is text, so that quotes may be left out."""
     try:
         parsed = tomllib.loads(f"value = {written}")
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return written
     return parsed["value"] if len(parsed) == 1 else written
 

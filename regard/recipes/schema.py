@@ -56,7 +56,7 @@ class TrainingSection(Section):
         "translation"
     )
     init: str | None = None  # the folder of a bert whose encoder and tokenizer it begins from
-    seed: int = 1
+    seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] = 1
     batch_tokens: Count | Auto = "auto"  # target tokens in one batch of one process
     accumulate: Count | Auto = 1  # batches summed before one update
     updates: Count | Auto = "auto"

@@ -123,7 +123,7 @@ def read(path: Path) -> dict[str, Any]:
     """The content of a saved vocabulary, checked field by field."""
     try:
         saved = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _damaged(path, "is not JSON") from error
     if not isinstance(saved, dict) or not isinstance(saved.get("tokens"), list):
         raise _damaged(path, "has no list of tokens")

@@ -1,10 +1,12 @@
 """The run in its folder: what was asked for, checkpoints to go on from, and the best weights."""
 
 import json
+import math
 import shutil
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any, cast
 
 from torch.distributed.fsdp import FSDPModule
 
@@ -96,7 +98,7 @@ class FolderKeeper:
 
     def _require_same_ranks(self) -> None:
         latest = self.checkpoints.latest()
-        before = self.ranks.n_ranks if latest is None else latest.state()["n_ranks"]
+        before = self.ranks.n_ranks if latest is None else _read_state(latest)["n_ranks"]
         if before != self.ranks.n_ranks:
             raise UsageError(
                 f"{self.folder} was trained by {before} processes and cannot be continued "
@@ -151,7 +153,7 @@ class FolderKeeper:
         if latest is None:
             return None
         self._load(model, latest.weights(), latest.path)
-        state = latest.state()
+        state = _read_state(latest)
         progress = Progress(**state["progress"])
         updater.restore(state["updater"], state["n_updates"])
         return progress
@@ -217,9 +219,39 @@ def _is_planned(checkpoint: Checkpoint) -> bool:
     """Whether a run without interruptions has it too."""
     try:
         values = json.loads((checkpoint.path / VALUES).read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # damaged: passed over elsewhere
+    except (OSError, ValueError, RecursionError):  # damaged: passed over elsewhere
         return True
-    return bool(values.get("is_planned", True))
+    return bool(values.get("is_planned", True)) if isinstance(values, dict) else True
+
+
+def _read_state(checkpoint: Checkpoint) -> dict[str, Any]:
+    """What a run goes on from; numbers that none has, such as NaN, are refused."""
+    state = checkpoint.state()
+    progress, defaults = state.get("progress"), asdict(Progress())
+    is_whole = (
+        isinstance(progress, dict)
+        and progress.keys() <= defaults.keys()
+        and all(_is_like(progress[key], defaults[key]) for key in progress)
+    )
+    counts = [state.get("n_updates"), state.get("n_ranks")]
+    if not is_whole or not all(_is_like(one, 0) for one in counts) or "updater" not in state:
+        raise ModelFolderError(
+            f"{checkpoint.path / VALUES} is damaged (it does not say how far the run is): remove "
+            "the folder it is in to go on from the checkpoint before"
+        )
+    return state
+
+
+def _is_like(value: object, default: object) -> bool:
+    """Whether a value can stand where this is the default: counts from 0, and finite numbers."""
+    match default:
+        case bool():
+            return isinstance(value, bool)
+        case int():
+            return type(value) is int and value >= 0
+        case _:  # the best validation may be none
+            is_number = type(value) in (int, float) and math.isfinite(cast("float", value))
+            return is_number or (default is None and value is None)
 
 
 def _read_request(path: Path) -> Recipe:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,12 @@ class MetricsFile:
 
     def __init__(self, path: Path, since_update: int) -> None:
         self.path = path
-        kept = [
-            record
-            for record in read_metrics(path)
+        kept = "".join(
+            line
+            for line, record in _lines(path)
             if record["update"] <= since_update and record["event"] != "finished"
-        ]
-        write_text(path, "".join(_line(record) for record in kept))
+        )
+        write_text(path, kept)
 
     def write(self, event: Event) -> None:
         """Keep an event, if it is of a kind that is kept."""
@@ -34,15 +35,29 @@ class MetricsFile:
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """What a metrics file holds; a last line that was cut off is passed over."""
-    records: list[dict[str, Any]] = []
-    if path.is_file():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
-                records.append(json.loads(line))
-            except json.JSONDecodeError:
-                continue
-    return records
+    """What a metrics file holds; a line that was cut off, or is no event, is passed over."""
+    return [record for _, record in _lines(path)]
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each line that is an event, as it is written and as what it says."""
+    if not path.is_file():
+        return
+    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+        try:
+            record = json.loads(line, parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict) and _is_event(record):
+            yield f"{line}\n", record
+
+
+def _is_event(record: dict[str, Any]) -> bool:
+    return type(record.get("update")) is int and isinstance(record.get("event"), str)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _line(record: dict[str, Any]) -> str:

@@ -222,7 +222,7 @@ def _held_out(
     n_held = min(_MOST_HELD_OUT, len(corpus) // 50)
     if len(corpus) < 200:
         return corpus, None
-    order = np.random.default_rng([seed, 0x68656C64]).permutation(len(corpus))
+    order = np.random.default_rng([seed % 2**64, 0x68656C64]).permutation(len(corpus))
     apart = Subset(corpus, np.sort(order[:n_held]))
     learned = _without(corpus, order[n_held:], apart, is_unique=is_unique)
     references = [target_tokenizer.decode(apart[i][1].tolist()) for i in range(len(apart))]

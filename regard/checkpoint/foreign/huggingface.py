@@ -140,7 +140,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 def _parse(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise ModelFolderError(
             f"{path} cannot be read as JSON ({error}): copy it again from where it came from"
         ) from error

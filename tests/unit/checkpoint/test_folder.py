@@ -225,7 +225,7 @@ def test_a_newer_format(folder: Path) -> None:
     assert refusal(folder) == sentence
 
 
-@pytest.mark.parametrize("said", ["", "one", "0", "-1", "²"])
+@pytest.mark.parametrize("said", ["", "one", "0", "-1", "²", "1" * 20])
 def test_a_format_that_is_none(folder: Path, said: str) -> None:
     (folder / "FORMAT").write_text(said, encoding="utf-8")
     assert refusal(folder) == (
@@ -271,6 +271,19 @@ def test_weights_of_another_model(folder: Path) -> None:
         f"{file} does not fit the recipe: decoder.norm.bias has shape 5 × 2, and the recipe and "
         "tokenizer ask for 6; they are of different models, take all from one"
     )
+
+
+def test_a_recipe_of_a_larger_model_is_refused_before_it_is_built(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "CHECKSUMS").unlink()
+    path = folder / "recipe.toml"
+    larger = path.read_text(encoding="utf-8").replace("d_feedforward = 10", "d_feedforward = 60000")
+    path.write_text(larger, encoding="utf-8")
+    monkeypatch.setattr("regard.checkpoint.folder.build", lambda *_: pytest.fail("it was built"))
+    sentence = refusal(folder)
+    assert str(folder / "weights.safetensors") in sentence
+    assert "60000" in sentence
 
 
 def test_a_tied_tensor_may_come_under_any_of_its_names() -> None:

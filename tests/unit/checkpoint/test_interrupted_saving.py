@@ -1,5 +1,8 @@
 """A kill or a full disk while saving leaves what was saved before."""
 
+import errno
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +14,7 @@ import torch
 from safetensors import SafetensorError
 
 from regard.checkpoint import Checkpoints, begin, load, save, save_weights
+from regard.checkpoint.replacing import replacing
 from regard.errors import ModelFolderError
 from regard.models import Transformer, build
 from regard.recipes import Recipe, read_recipe
@@ -67,10 +71,10 @@ def test_a_full_disk_leaves_what_was_saved_before(tmp_path: Path, room: int) -> 
             checkpoints.save(2, changed, {"step": 2})
     after = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert after == before
-    assert str(weights.value) == (
-        f"{folder / 'weights.safetensors'} cannot be written: File too large; what was saved "
-        "before is untouched"
-    )
+    said = str(weights.value)
+    assert said.startswith(f"{folder / 'weights.safetensors'} cannot be written: File too large")
+    assert "what was saved before is untouched" in said
+    assert "make room" in said
     assert "cannot be written: File too large" in str(checkpoint.value)
     latest = checkpoints.latest()
     assert latest is not None
@@ -92,6 +96,36 @@ def test_the_sentence_names_the_reason(tmp_path: Path, monkeypatch: pytest.Monke
         "room and give the command again, or choose another place"
     )
     assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.ENOSPC, "make room"),
+        (errno.EDQUOT, "make room"),
+        (errno.EACCES, "writable"),
+        (errno.EPERM, "writable"),
+        (errno.EROFS, "writable"),
+        (errno.EIO, "another place"),
+    ],
+)
+def test_what_helps_follows_from_what_the_system_said(
+    tmp_path: Path, number: int, remedy: str
+) -> None:
+    with pytest.raises(ModelFolderError) as caught, replacing(tmp_path / "file"):
+        raise OSError(number, os.strerror(number))
+    assert os.strerror(number) in str(caught.value)
+    assert remedy in str(caught.value)
+    assert ("make room" in str(caught.value)) == (remedy == "make room")
+
+
+def test_a_folder_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    with pytest.raises(ModelFolderError) as caught, replacing(folder / "file"):
+        shutil.rmtree(folder)
+    assert f"{folder} is gone" in str(caught.value)
+    assert "make room" not in str(caught.value)
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:

@@ -98,19 +98,23 @@ def test_the_last_override_wins() -> None:
         ("=3", "'=3' changes nothing: write it as key=value, as in model.n_layers=4"),
         (
             "model.n_layers=0",
-            "model.n_layers = 0 is not possible: give a whole number of at least 1",
+            "model.n_layers = 0 is not possible: give a whole number "
+            "of at least 1 and of at most 1000",
         ),
         (
             "model.n_layers=true",
-            "model.n_layers = true is not possible: give a whole number of at least 1",
+            "model.n_layers = true is not possible: give a whole number "
+            "of at least 1 and of at most 1000",
         ),
         (
             "model.n_layers='4'",
-            "model.n_layers = '4' is not possible: give a whole number of at least 1",
+            "model.n_layers = '4' is not possible: give a whole number "
+            "of at least 1 and of at most 1000",
         ),
         (
             "training.updates=8e3",
-            "training.updates = 8000.0 is not possible: give a whole number of at least 1 or "
+            "training.updates = 8000.0 is not possible: give a whole number of at least 1 and of "
+            "at most 1000000000 or "
             "'auto'",
         ),
         (
@@ -150,10 +154,32 @@ def test_long_values_are_cut() -> None:
     assert f"= '{'x' * 56}... is" in refusal("transformer-small", f"model.norm={'x' * 500}")
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("n_layers", "n_decoder_layers", "d_model", "n_heads", "d_feedforward", "max_length"),
+        *("training.updates", "training.seed", "training.batch_tokens", "data.max_length"),
+    ],
+)
+def test_sizes_have_bounds(key: str) -> None:
+    key = key if "." in key else f"model.{key}"
+    for size in ("100000000", "9" * 30) if key.startswith("model.") else ("9" * 30,):
+        with pytest.raises(RecipeError, match=key):
+            read_recipe("transformer-tiny", [f"{key}={size}"])
+
+
+def test_a_number_of_5000_digits_is_refused() -> None:
+    with pytest.raises(RecipeError, match=r"my\.toml, line 1 is not TOML"):
+        parse_recipe(f"name = {'9' * 5_000}", "my.toml")
+    with pytest.raises(RecipeError, match=r"model\.n_layers"):
+        read_recipe("transformer-tiny", [f"model.n_layers={'9' * 5_000}"])
+
+
 def test_several_mistakes_are_counted() -> None:
     sentence = refusal("transformer-tiny", "model.n_layers=0", "training.seed=x", "text.size=-1")
     assert sentence == (
-        "model.n_layers = 0 is not possible: give a whole number of at least 1 (and 2 more)"
+        "model.n_layers = 0 is not possible: give a whole number "
+        "of at least 1 and of at most 1000 (and 2 more)"
     )
     sentence = refusal("transformer-tiny", "model.zz=0", "training.zz=1")
     assert sentence.endswith("has_output_bias (and 1 more)")
@@ -263,7 +289,8 @@ def test_what_cannot_be_built_is_refused_when_it_is_read(
         ("model.n_layer = 4", "there is no model.n_layer; did you mean model.n_layers? in my.toml"),
         (
             "model.n_layers = 0",
-            "model.n_layers = 0 in my.toml is not possible: give a whole number of at least 1",
+            "model.n_layers = 0 in my.toml is not possible: give a whole number "
+            "of at least 1 and of at most 1000",
         ),
         (
             "model.d_model = 9\nmodel.n_heads = 3",

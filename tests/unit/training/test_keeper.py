@@ -299,7 +299,55 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
     file.path.symlink_to("/dev/full")
     with pytest.raises(ModelFolderError) as full:
         file.write(stepped(10))
-    assert str(full.value) == (
-        f"{file.path} cannot be written: No space left on device; what was saved before is "
-        "untouched"
-    )
+    said = str(full.value)
+    assert said.startswith(f"{file.path} cannot be written: No space left on device")
+    assert "what was saved before is untouched" in said
+    assert "make room" in said
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"event": "stepped", "update": NaN}',
+        b'{"event": "stepped", "update": "10"}',
+        b'{"update": 10}',
+        b'{"event": "stepped", "update": 10, "loss": ' + b"9" * 5_000 + b"}",
+        b"17",
+        b'{"event": "stepped", "upd',
+    ],
+)
+def test_a_line_that_is_no_event_is_passed_over(tmp_path: Path, line: bytes) -> None:
+    path = tmp_path / "metrics.jsonl"
+    MetricsFile(path, 0).write(stepped(10))
+    whole = path.read_bytes()
+    path.write_bytes(line + b"\n" + whole + line)
+    assert [one["update"] for one in read_metrics(path)] == [10]
+    MetricsFile(path, 10)
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"progress": {"update": float("nan")}},
+        {"progress": {"update": 4.0}},
+        {"progress": {"seconds": float("nan")}},
+        {"progress": {"batch": -1}},
+        {"progress": {"elsewhere": 3}},
+        {"progress": None},
+        {"n_ranks": float("nan")},
+        {"n_updates": "four"},
+    ],
+)
+def test_a_state_that_does_not_say_how_far_it_is_is_refused(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    keeper = keep(tmp_path)
+    save(keeper, 4)
+    latest = keeper.checkpoints.latest()
+    assert latest is not None
+    keeper.checkpoints.save(4, build(), latest.state() | change)
+    with pytest.raises(ModelFolderError, match=r"000004.state\.json"):
+        keeper.restore(model := build(), Updater(model))
