@@ -18,7 +18,9 @@ BY_WORDS = ("text.kind=words", "text.size=auto")
 def demo(
     pair: Annotated[
         str | None,
-        typer.Option(help="Languages of the phrasebook: en-fr (the default), zh-fr, zh-en, …"),
+        typer.Option(
+            help="Languages of the phrasebook: en-fr, zh-fr, zh-en, …", show_default="en-fr"
+        ),
     ] = None,
     corpus: Annotated[str, typer.Option(help="phrasebook or dates.")] = "phrasebook",
     out: Annotated[Path, typer.Option(help="A folder; each pair gets its own below it.")] = Path(
@@ -30,7 +32,7 @@ def demo(
     ] = None,
     updates: Annotated[
         int | None,
-        typer.Option(min=1, help="Stop training after so many; by default as the recipe."),
+        typer.Option(min=1, help="Stop training after so many.", show_default="as the recipe says"),
     ] = None,
     test_size: Annotated[
         int, typer.Option(min=1, help="Held-out sentences it is measured on.")
