@@ -33,6 +33,7 @@ from regard.data.soundness import (
 )
 from regard.data.spec import Spec, parse_spec
 from regard.errors import DataError
+from regard.text.given import checked_items
 from regard.text.tokenizer import Tokenizer
 
 FORMAT = 1
@@ -114,6 +115,8 @@ def prepare(
     """
     folder = Path(folder)
     target_tokenizer = target_tokenizer or source_tokenizer
+    for name, given in (("specs", specs), ("held_out", held_out)):
+        checked_items(given, name)
     parsed = [parse_spec(spec) for spec in specs]
     apart = [parse_spec(spec) for spec in held_out]
     if not parsed:

@@ -14,6 +14,7 @@ from regard.data.gettext import read_gettext
 from regard.data.lines import read_lines
 from regard.data.spec import Spec, parse_spec
 from regard.errors import DataError
+from regard.text.given import checked_items
 from regard.text.turns import join_turns, last_turns
 
 _MOST_KEPT = 200_000  # pairs of an embedded corpus, in memory
@@ -41,6 +42,7 @@ def read_pairs(spec: AnySpec) -> Iterator[Pair]:
 
 def read_corpus(specs: Iterable[AnySpec]) -> Iterator[Pair]:
     """The pairs of several specs, one after the other."""
+    checked_items(specs, "specs")
     parsed = [parse_spec(spec) for spec in specs]
     return (pair for spec in parsed for pair in _repeated(spec))
 

@@ -7,8 +7,9 @@ import tracemalloc
 
 import pytest
 
-from regard.data import Pair, parse_spec, read_corpus, read_pairs
-from regard.errors import DataError
+from regard.data import Pair, parse_spec, prepare, read_corpus, read_pairs
+from regard.errors import DataError, TextTypeError
+from regard.text import Words
 
 
 def write(path, text):
@@ -277,3 +278,12 @@ def test_the_conversion_that_is_advised_works(tmp_path, name):
     advised = refusal(path).partition("for example: ")[2]
     subprocess.run(advised, shell=True, check=True)
     assert list(read_pairs(path.with_name(f"new-{name}"))) == [("你好", "Hello")]
+
+
+@pytest.mark.usefixtures("as_users_call")
+def test_one_name_is_no_list_of_names(tmp_path):
+    path = str(write(tmp_path / "a.tsv", "a\tb\n"))
+    with pytest.raises(TextTypeError, match="specs is a single str"):
+        read_corpus(path)
+    with pytest.raises(TextTypeError, match="specs is a single str"):
+        prepare(path, tmp_path / "prepared", Words(["a", "b"]))
