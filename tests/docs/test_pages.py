@@ -119,6 +119,11 @@ def test_make_targets_exist(page: Path) -> None:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_no_conflict_was_left_unresolved(page: Path) -> None:
+    assert not re.search(r"^(<<<<<<<|>>>>>>>) ", page.read_text("utf-8"), re.MULTILINE)
+
+
 @pytest.mark.parametrize("page", [*PAGES, *DOCS.rglob("*.svg")], ids=name)
 def test_no_path_of_any_one_machine(page: Path) -> None:
     found = re.search(r"(?<![\w.])/(work|home|root|tmp|Users|opt|mnt)/\S*", page.read_text("utf-8"))
