@@ -30,9 +30,9 @@ class Showing:
         self._task = TaskID(0)
         self._spoken_at = time.monotonic()
 
-    def say(self, sentence: str) -> None:
-        """Show a line of prose, above the bar if there is one."""
-        self.console.print(sentence, soft_wrap=not self.console.is_terminal)
+    def say(self, sentence: str, *, is_command: bool = False) -> None:
+        """Show a line of prose, above the bar if there is one; a command is one line to copy."""
+        self.console.print(sentence, soft_wrap=is_command or not self.console.is_terminal)
 
     def begin(self, total: int, description: str = "", **fields: Any) -> None:
         """From now on so many things are counted."""

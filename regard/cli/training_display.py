@@ -1,21 +1,22 @@
 """What training shows: a progress bar at a terminal, plain lines elsewhere; all on stderr."""
 
+from collections.abc import Sequence
 from typing import Self
 
+import torch
 from rich.progress import BarColumn, TextColumn
 
+from regard.cli import training_lines
 from regard.cli.progress import Showing
-from regard.evaluation import LabelQuality, Quality
+from regard.cli.training_lines import clock
 from regard.recipes import Recipe
-from regard.recipes.labelling import LABELLING
-from regard.training import Prepared
-from regard.training.events import Event, Finished, Stepped, Validated
+from regard.recipes.derive import known
+from regard.training import Prepared, Record, find_concerns
+from regard.training.events import Event, Finished, Saved, Stepped, Validated, Validating
 
-# What an update reads and what it predicts, by kind of model: for others both are target tokens.
-_UNITS = {
-    "bert": ("tokens of text", "masked tokens"),
-    **dict.fromkeys(LABELLING, ("tokens of text", "labels")),
-}
+_UPDATES_TO_KNOW, _SECONDS_TO_KNOW = 20, 8.0  # after which the speed is taken for known
+
+_WIDE = 70  # columns: with fewer, the bar does without the speed
 
 
 class Display(Showing):
@@ -27,33 +28,40 @@ class Display(Showing):
             BarColumn(bar_width=None),
             TextColumn("{task.fields[facts]}"),
             is_silent=is_silent,
-            is_transient=False,
         )
+        self._recipe = Recipe()
         self._n_updates = 0
-        self._minutes: float | None = None
         self._unit = "tokens"  # of what is predicted
         self._speed = Speed()
+        self._has_said_expected = False
 
     def show_data(self, prepared: Prepared) -> None:
-        """Show what was read, what was dropped and why."""
+        """Show what was read, what was dropped and why, and how text is cut into tokens."""
         self.say(prepared.account.line())
         for reason, n, meaning, example in prepared.account.rows():
             self.say(f"  {n:>8,} {reason}: {meaning}, for example {example[:100]!r}")
         if prepared.note:
             self.say(f"Note: {prepared.note}")
+        for line in training_lines.vocabulary_lines(prepared):
+            self.say(line)
 
-    def show_model(self, recipe: Recipe, n_parameters: int, folder: object) -> None:
-        """Show what is about to be trained."""
-        training, model = recipe.training, recipe.model
-        self._n_updates = int(training.updates)
-        self._minutes = training.minutes
-        tokens, self._unit = _UNITS.get(model.kind, ("target tokens", "tokens"))
-        begun = "" if training.init is None else f", begun from {training.init}"
-        self.say(
-            f"{recipe.name}: {_parameters(n_parameters)}, {model.shape}, dropout "
-            f"{model.dropout:g}{begun}; up to {self._n_updates:,} updates of "
-            f"{training.batch_tokens:,} {tokens}, into {folder}"
-        )
+    def show_model(
+        self,
+        recipe: Recipe,
+        n_parameters: int,
+        folder: object,
+        *,
+        device: torch.device | None = None,
+        n_processes: int = 1,
+    ) -> None:
+        """Show what is about to be trained, for how long and on what."""
+        self._recipe = recipe
+        self._n_updates = known(recipe.training.updates, "training.updates")
+        _, self._unit = training_lines.UNITS.get(recipe.model.kind, ("", "tokens"))
+        device = device or torch.device("cpu")
+        self.say(training_lines.model_line(recipe, n_parameters, folder))
+        self.say(training_lines.plan_line(recipe))
+        self.say(training_lines.machine_line(device, recipe.training, n_processes))
 
     def __enter__(self) -> Self:
         self.begin(self._n_updates, place="", facts="")
@@ -61,36 +69,68 @@ class Display(Showing):
 
     def show(self, event: Event) -> None:
         """Show an event."""
-        if isinstance(event, Stepped):
-            self._step(event)
-        elif isinstance(event, Validated):
-            self.say(_validated(event))
-        elif isinstance(event, Finished):
-            self.say(_finished(event))
-        elif not self.has_bar:
-            self.say(f"update {event.update:,}: saved")
+        match event:
+            case Stepped():
+                self._step(event)
+            case Validating():
+                place = f"update {event.update:,}/{self._n_updates:,}"
+                self.at(event.update, f"{place}  validating", place=place, facts="validating")
+            case Validated():
+                self.say(training_lines.validated_line(event))
+                for sample in event.samples:
+                    for line in training_lines.sample_lines(sample, self._recipe.training.task):
+                        self.say(line)
+            case Finished():
+                self.say(training_lines.finished_line(event))
+            case Saved() if not self.has_bar:
+                self.say(f"update {event.update:,}: saved")
+
+    def conclude(self, records: Sequence[Record], folder: object, example: str | None) -> None:
+        """After the end: what went wrong, if anything did, and what to type next."""
+        for concern in find_concerns(records):
+            self.say(f"Note: {concern}")
+        task = self._recipe.training.task
+        command = training_lines.next_command(task, folder, example)
+        self.say(f"Next: {command}", is_command=True)
 
     def _step(self, event: Stepped) -> None:
         if event.update > 1 and not self._speed.has_begun:
             self.say(f"Continuing after update {event.update - 1:,}.")
         per_second = self._speed.after(event)
+        self._say_expected(event)
         left = self._seconds_left(event)
         place = f"update {event.update:,}/{self._n_updates:,}"
         facts = f"loss {event.loss:.3f}"
         if per_second:  # nothing is known of it at the first update
-            facts += f"  {per_second:,.0f} {self._unit}/s  {_clock(left)} left"
+            if not self.has_bar or self.console.width >= _WIDE:
+                facts += f"  {per_second:,.0f} {self._unit}/s"
+            facts += f"  {clock(left)} left"
         line = f"{place}  epoch {event.epoch + 1}  {facts}"
         self.at(event.update, line, place=place, facts=facts)
 
+    def _say_expected(self, event: Stepped) -> None:
+        """Once, as soon as the first updates of this session tell how fast it goes."""
+        seconds = self._speed.mean_seconds_an_update
+        if self._has_said_expected or seconds is None:
+            return
+        self._has_said_expected = True
+        line = training_lines.expected_line(
+            self._recipe.training, event.update, event.seconds, seconds
+        )
+        if line is not None:
+            self.say(line)
+
     def _seconds_left(self, event: Stepped) -> float:
         left = (self._n_updates - event.update) * self._speed.seconds_an_update
-        return left if self._minutes is None else min(left, 60 * self._minutes - event.seconds)
+        minutes = self._recipe.training.minutes
+        return left if minutes is None else min(left, 60 * minutes - event.seconds)
 
 
 class Speed:
     """Target tokens a second, over the last updates and without the pauses for validation."""
 
     def __init__(self) -> None:
+        self._first: Stepped | None = None
         self._before: Stepped | None = None
         self.tokens_a_second = 0.0
         self.seconds_an_update = 0.0
@@ -100,9 +140,21 @@ class Speed:
         """Whether an update was counted."""
         return self._before is not None
 
+    @property
+    def mean_seconds_an_update(self) -> float | None:
+        """Over the first updates but one, which is slow; ``None`` before there are enough."""
+        if self._first is None or self._before is None:
+            return None
+        n = self._before.update - self._first.update
+        took = self._before.seconds - self._first.seconds
+        if n >= _UPDATES_TO_KNOW or (n >= 3 and took >= _SECONDS_TO_KNOW):
+            return max(took, 1e-6) / n
+        return None
+
     def after(self, event: Stepped) -> float:
         """The speed once this update is done."""
         before, self._before = self._before, event
+        self._first = self._first or event
         if before is not None and event.seconds > before.seconds:
             took = event.seconds - before.seconds
             weight = 0.05 if self.tokens_a_second else 1.0
@@ -112,40 +164,3 @@ class Speed:
                 self.tokens_a_second += weight * (now - self.tokens_a_second)
                 self.seconds_an_update += weight * (took - self.seconds_an_update)
         return self.tokens_a_second
-
-
-def _validated(event: Validated) -> str:
-    text = f"update {event.update:,}: validation loss {event.loss:.3f}"
-    if not isinstance(event.quality, LabelQuality):
-        text += f", perplexity {event.perplexity:.2f}"
-    if event.bits_per_character is not None:
-        text += f", {event.bits_per_character:.3f} bits per character"
-    if isinstance(event.quality, Quality):
-        text += f", BLEU {event.quality.bleu:.2f}, chrF {event.quality.chrf:.2f}"
-    elif event.quality is not None:
-        text += _labels(event.quality)
-    return text + ("  (best so far)" if event.is_best else "")
-
-
-def _labels(quality: LabelQuality) -> str:
-    text = f", accuracy {quality.accuracy:.2%}, macro F1 {100 * quality.macro_f1:.2f}"
-    return text if quality.span_f1 is None else f"{text}, span F1 {100 * quality.span_f1:.2f}"
-
-
-def _finished(event: Finished) -> str:
-    if event.reason == "interrupted":
-        return f"Stopped after update {event.update:,}, and saved: the same command continues."
-    return (
-        f"Finished after {event.update:,} updates and {_clock(event.seconds)}: {event.reason}. "
-        f"Kept: {event.chosen}."
-    )
-
-
-def _parameters(n: int) -> str:
-    return f"{n / 1e6:.1f}M parameters" if n >= 100_000 else f"{n:,} parameters"
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(max(0, round(seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

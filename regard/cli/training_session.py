@@ -31,6 +31,7 @@ from regard.training import (
     prepare_run,
     prepare_text_run,
     put_encoder,
+    read_metrics,
     shard,
     train,
 )
@@ -89,6 +90,9 @@ def _trained(
                 listen(event)
             if isinstance(event, Finished):
                 finished = event
+    if ranks.is_first and finished is not None and finished.reason != "interrupted":
+        example = None if run.validation is None else run.validation.example()
+        display.conclude(read_metrics(folder / "metrics.jsonl"), folder, example)
     return finished
 
 
@@ -115,7 +119,7 @@ def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display:
         if resolved.training.compile:
             model.compile_hidden()
     keeper.begin(resolved, prepared.source_tokenizer, prepared.target_tokenizer, prepared.lexicon)
-    display.show_model(resolved, n_parameters, folder)
+    display.show_model(resolved, n_parameters, folder, device=device, n_processes=ranks.n_ranks)
     return Run(
         recipe=resolved.training,
         model=model,

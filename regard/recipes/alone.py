@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from regard.counting import counted
 from regard.recipes.network import Activation, Heads
 from regard.recipes.section import Layers, Places
 
@@ -27,7 +28,8 @@ class Alone(Heads):
     @property
     def shape(self) -> str:
         """Layers and widths, in words."""
-        return f"{self.n_layers} layers {super().shape}, which see {self.context} tokens"
+        layers = counted(self.n_layers, "layer")
+        return f"{layers} {super().shape}, which see {counted(self.context, 'token')}"
 
     @model_validator(mode="after")
     def _places_have_pairs(self) -> Self:

@@ -4,6 +4,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from regard.counting import counted
 from regard.recipes.section import Auto, Section, Share, Width
 
 Tie = Literal["three-way", "two-way", "none"]
@@ -69,7 +70,8 @@ class Heads(Network):
     @property
     def shape(self) -> str:
         """Layers and widths, in words."""
-        return f"of width {self.d_model}, {self.n_heads} heads, feed-forward {self.d_feedforward}"
+        heads = counted(self.n_heads, "head")
+        return f"of width {self.d_model}, {heads}, feed-forward {self.d_feedforward}"
 
     @model_validator(mode="after")
     def _heads_divide_the_width(self) -> Self:

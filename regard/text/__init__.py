@@ -3,6 +3,7 @@
 from regard.text.byte_pairs import BytePairs
 from regard.text.characters import Characters
 from regard.text.elsewhere import Elsewhere, Placed
+from regard.text.fertility import Fertility, measure_fertility
 from regard.text.listed_pieces import ListedPieces
 from regard.text.piece import Piece, Word
 from regard.text.sentencepiece_text import SentencePieceText
@@ -21,6 +22,7 @@ __all__ = [
     "BytePairs",
     "Characters",
     "Elsewhere",
+    "Fertility",
     "ListedPieces",
     "Piece",
     "Placed",
@@ -32,5 +34,6 @@ __all__ = [
     "choose_vocabulary_size",
     "learn",
     "load",
+    "measure_fertility",
     "needed_characters",
 ]

@@ -64,7 +64,12 @@ def split(text: str) -> list[Word]:
 
 def count_words(text: str) -> int:
     """Words between spaces; each character of Chinese and Japanese counts as one."""
-    return len(text.split()) + len(_one_by_one().findall(text))
+    return len(text.split()) + count_written_together(text)
+
+
+def count_written_together(text: str) -> int:
+    """Characters of Chinese and Japanese, which have no spaces between words."""
+    return len(_one_by_one().findall(text))
 
 
 def join(tokens: Iterable[str]) -> str:

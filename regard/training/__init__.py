@@ -13,6 +13,7 @@ from regard.training.sharded import ShardedUpdater, shard
 from regard.training.text_preparation import prepare_text_run
 from regard.training.updater import Updater
 from regard.training.validation import Measured, Validation
+from regard.training.verdict import Record, find_concerns
 
 __all__ = [
     "Event",
@@ -24,6 +25,7 @@ __all__ = [
     "Prepared",
     "Progress",
     "Ranks",
+    "Record",
     "Run",
     "Saved",
     "ShardedUpdater",
@@ -31,6 +33,7 @@ __all__ = [
     "Updater",
     "Validated",
     "Validation",
+    "find_concerns",
     "joined_ranks",
     "prepare_label_run",
     "prepare_run",

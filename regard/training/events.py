@@ -20,6 +20,22 @@ class Stepped:
 
 
 @dataclass(frozen=True)
+class Validating:
+    """The model is about to be measured on held-out data, which may take a while."""
+
+    update: int
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A held-out example and what the model makes of it."""
+
+    given: str
+    output: str
+    reference: str | None = None  # what the output should be, where that is known
+
+
+@dataclass(frozen=True)
 class Validated:
     """The model was measured on held-out data."""
 
@@ -30,6 +46,9 @@ class Validated:
     is_best: bool
     seconds: float
     bits_per_character: float | None = None  # of a language model: whatever its tokens are
+    # The share of outputs that are one and the same, where references differ more.
+    repeated: float | None = None
+    samples: tuple[Sample, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,4 +69,4 @@ class Finished:
     seconds: float
 
 
-Event = Stepped | Validated | Saved | Finished
+Event = Stepped | Validating | Validated | Saved | Finished

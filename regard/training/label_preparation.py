@@ -25,7 +25,7 @@ from regard.errors import DataError
 from regard.recipes import Recipe
 from regard.recipes.derive import Facts, derive, known
 from regard.recipes.labelling import Labelling
-from regard.text import Tokenizer
+from regard.text import Tokenizer, measure_fertility
 from regard.text.given_words import cut_at_words, written
 from regard.text.segmenting import Lexicon
 from regard.training.initial import begin_from
@@ -97,6 +97,7 @@ def prepare_label_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> 
         validation=LabelValidation(held, labels) if split.held else None,
         account=LabelAccount(len(read), len(examples), len(split.held), counts),
         note="; ".join(notes) or None,
+        fertility={"text": measure_fertility(tokenizer, _sentences(split.learned))},
         learned=rows,
         words=Lexicon.of(words) if (words := _words(split.learned)) else None,
     )

@@ -9,12 +9,13 @@ from dataclasses import replace
 import torch
 from torch.distributed.fsdp import FSDPModule
 
+from regard.counting import counted, noun
 from regard.data import Batch
 from regard.errors import TrainingError
 from regard.recipes import TrainingSection
 from regard.recipes.derive import known
 from regard.shapes import Float, Tensor
-from regard.training.events import Event, Finished, Saved, Stepped, Validated
+from regard.training.events import Event, Finished, Saved, Stepped, Validated, Validating
 from regard.training.run import AnyUpdater, Progress, Run
 from regard.training.schedule import SCHEDULES, Schedule
 from regard.training.sharded import ShardedUpdater
@@ -80,6 +81,8 @@ def train(run: Run) -> Iterator[Event]:
             run, updater, progress, wants_to_stop=n_wanting_to_stop > 0
         )
 
+    if run.validation and run.recipe.average_last > 1 and reason != "interrupted":
+        yield Validating(progress.update)
     try:
         chosen = "" if reason == "interrupted" else _choose(run, progress)
     except Stopped:  # a run that is over chooses again when it is continued
@@ -95,6 +98,7 @@ def _conclude(
     A validation that is broken off is owed: the run is saved as it is, and continues with it.
     """
     if run.validation and progress.owes_validation and not wants_to_stop:
+        yield Validating(progress.update)
         try:
             validated, progress = _validate(run, run.validation, updater, progress)
         except Stopped:
@@ -122,7 +126,8 @@ def _why_stop(recipe: TrainingSection, progress: Progress) -> str | None:
     if progress.update >= known(recipe.updates, "training.updates"):
         return "all updates done"
     if recipe.minutes is not None and progress.seconds >= 60 * recipe.minutes:
-        return f"{recipe.minutes:g} minutes are over"
+        are = noun(recipe.minutes, "is", "are")
+        return f"{counted(recipe.minutes, 'minute')} {are} over"
     if recipe.patience is not None and progress.n_stale >= recipe.patience:
         return f"no better validation in {progress.n_stale}"
     return None
@@ -185,6 +190,8 @@ def _validate(
         is_best=is_best,
         seconds=progress.seconds,
         bits_per_character=validation.bits_per_character(measured.loss),
+        repeated=measured.repeated,
+        samples=measured.samples,
     )
     best, n_stale = (worth, 0) if is_best else (progress.best, progress.n_stale + 1)
     return validated, replace(progress, best=best, n_stale=n_stale, owes_validation=False)
@@ -205,7 +212,11 @@ def _measure(run: Run, validation: HeldOut) -> tuple[Measured, float]:
         should_stop = (lambda: False) if is_sharded else run.should_stop
         try:
             measured = validation.measure(
-                run.model, run.task, decodes=decodes, should_stop=should_stop
+                run.model,
+                run.task,
+                decodes=decodes,
+                shows_samples=not is_sharded,
+                should_stop=should_stop,
             )
         except Stopped:
             is_stopped = True

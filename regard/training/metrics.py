@@ -30,8 +30,10 @@ class MetricsFile:
         if isinstance(event, Stepped) and event.update % _STEPS_BETWEEN:
             return
         if isinstance(event, Stepped | Validated | Finished):
+            record = {"event": type(event).__name__.lower(), **asdict(event)}
+            record.pop("samples", None)  # to be read in passing, and sentences of the data
             with telling(self.path), self.path.open("a", encoding="utf-8") as file:
-                file.write(_line({"event": type(event).__name__.lower(), **asdict(event)}))
+                file.write(_line(record))
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """From a recipe and files to everything a run needs: tokenizers, corpora, a resolved recipe."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -23,7 +23,7 @@ from regard.data.batch import Ids
 from regard.errors import DataError
 from regard.recipes import Recipe
 from regard.recipes.derive import Facts, derive, known
-from regard.text import Tokenizer
+from regard.text import Fertility, Tokenizer, measure_fertility
 from regard.text.segmenting import Lexicon
 from regard.training.tasks import Task, translation
 from regard.training.tokenizers import learned_tokenizers
@@ -57,6 +57,7 @@ class Prepared:
     validation: HeldOut | None
     account: Accounted
     note: str | None  # something the user should know about the data
+    fertility: Mapping[str, Fertility]  # of the tokenizers, by what they read: source and target
 
     @property
     def task(self) -> Task:
@@ -133,7 +134,7 @@ def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepar
     else:
         learned, validation = _held_out(
             corpus,
-            target_tokenizer,
+            (source_tokenizer, target_tokenizer),
             recipe.training.seed,
             is_unique=recipe.data.drops_duplicates,
         )
@@ -158,6 +159,10 @@ def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepar
         validation=validation,
         account=corpus.account,
         note=note,
+        fertility={
+            "source": measure_fertility(source_tokenizer, (p.source for p in read_corpus(specs))),
+            "target": measure_fertility(target_tokenizer, (p.target for p in read_corpus(specs))),
+        },
         corpus=learned,
     )
 
@@ -212,11 +217,11 @@ def _validation(
         # As the corpus does: what has no tokens (zero-width spaces, say) was dropped as empty.
         if source_tokenizer.encode(source) and target_tokenizer.encode(target):
             references.append(target)
-    return Validation(corpus, references, target_tokenizer)
+    return Validation(corpus, references, target_tokenizer, source_tokenizer)
 
 
 def _held_out(
-    corpus: PreparedCorpus, target_tokenizer: Tokenizer, seed: int, *, is_unique: bool
+    corpus: PreparedCorpus, tokenizers: tuple[Tokenizer, Tokenizer], seed: int, *, is_unique: bool
 ) -> tuple[Corpus, Validation | None]:
     """Keep one pair in fifty apart, at most a thousand; under 200 pairs none."""
     n_held = min(_MOST_HELD_OUT, len(corpus) // 50)
@@ -225,8 +230,9 @@ def _held_out(
     order = np.random.default_rng([seed % 2**64, 0x68656C64]).permutation(len(corpus))
     apart = Subset(corpus, np.sort(order[:n_held]))
     learned = _without(corpus, order[n_held:], apart, is_unique=is_unique)
-    references = [target_tokenizer.decode(apart[i][1].tolist()) for i in range(len(apart))]
-    return learned, Validation(apart, references, target_tokenizer)
+    source, target = tokenizers
+    references = [target.decode(apart[i][1].tolist()) for i in range(len(apart))]
+    return learned, Validation(apart, references, target, source)
 
 
 def _without(

@@ -24,12 +24,12 @@ from regard.errors import DataError
 from regard.recipes import Recipe
 from regard.recipes.alone import Alone
 from regard.recipes.derive import Facts, derive, known
-from regard.text import Tokenizer
+from regard.text import Tokenizer, measure_fertility
 from regard.training.masking import Joints, Masking
 from regard.training.preparation import Prepared
 from regard.training.tasks import Task, language
+from regard.training.text_validation import TextValidation
 from regard.training.tokenizers import learned_tokenizers
-from regard.training.validation import TextValidation
 
 _HELD_OUT = 10  # the last tenth
 _MOST_HELD_OUT = 1_000_000  # tokens
@@ -152,6 +152,7 @@ def prepare_text_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> P
         validation=_validation(recipe, held, tokenizer),
         account=TextAccount(len(text.starts) - 1, text.n_characters, len(text.ids), len(held.ids)),
         note=note,
+        fertility={"text": measure_fertility(tokenizer, _lines(specs, unit))},
         learned=learned,
         held=held,
     )
@@ -177,10 +178,10 @@ def _validation(recipe: Recipe, held: Span, tokenizer: Tokenizer) -> TextValidat
         sample = held.ids[:_MOST_MEASURED].tolist()
         n_characters = len(tokenizer.decode(sample)) / len(sample)
         batches = held_out_windows(held.ids, context, _MOST_MEASURED)
-        return TextValidation(batches, n_characters)
+        return TextValidation(batches, tokenizer, n_characters)
     try:
         passages = Passages(held.ids, held.starts, context, recipe.training.seed, _ROWS)
     except DataError:  # a few tokens of BOS and EOS: nothing to find
         return None
     rows = passages.epoch(0)[: max(1, _MOST_MEASURED // _ROWS)]
-    return TextValidation([passages.batch(one) for one in rows])
+    return TextValidation([passages.batch(one) for one in rows], tokenizer)

@@ -1,8 +1,9 @@
 """Measuring a model on what was held out: loss, perplexity, and the quality of what it writes."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -12,9 +13,11 @@ from regard.evaluation import LabelQuality, Quality, judge
 from regard.models import EncoderDecoder, Model
 from regard.special import EOS
 from regard.text import Tokenizer
+from regard.training.events import Sample
 from regard.training.tasks import Task
 
 _ROWS = 64
+_FEWEST_TO_COMPARE = 10  # outputs: of fewer, some are equal by chance
 
 
 class Stopped(Exception):  # noqa: N818 - nothing is wrong
@@ -27,6 +30,8 @@ class Measured:
 
     loss: float  # per target token, without label smoothing
     quality: Quality | LabelQuality | None
+    repeated: float | None = None  # share of outputs that are one and the same
+    samples: tuple[Sample, ...] = ()
 
     @property
     def perplexity(self) -> float:
@@ -50,6 +55,7 @@ class HeldOut:
         task: Task,
         *,
         decodes: bool,
+        shows_samples: bool = False,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Measured:
         """Measure the model as it is, and leave it as it was.
@@ -61,10 +67,10 @@ class HeldOut:
         try:
             with torch.inference_mode():
                 loss = self._loss(model, task, should_stop)
-                quality = self.quality(model, should_stop) if decodes else None
+                measured = self.examine(model, should_stop, decodes, shows_samples)
         finally:
             model.train(was_training)
-        return Measured(loss, quality)
+        return replace(measured, loss=loss)
 
     def _loss(self, model: Model, task: Task, should_stop: Callable[[], bool]) -> float:
         total, n_tokens = 0.0, 0
@@ -79,10 +85,26 @@ class HeldOut:
         """All of it, on a device."""
         raise NotImplementedError
 
+    def examine(
+        self, model: Model, should_stop: Callable[[], bool], decodes: bool, shows_samples: bool
+    ) -> Measured:
+        """All but the loss: how good what the model writes is, and samples of it."""
+        quality = self.quality(model, should_stop) if decodes else None
+        samples = self.samples(model) if shows_samples else ()
+        return Measured(math.nan, quality, samples=samples)
+
     def quality(
         self, model: Model, should_stop: Callable[[], bool]
     ) -> Quality | LabelQuality | None:
         """How good what the model writes is, where there is something to compare it with."""
+        return None
+
+    def samples(self, model: Model) -> tuple[Sample, ...]:
+        """What the model makes of a few examples, the same every time."""
+        return ()
+
+    def example(self) -> str | None:
+        """A text that a user may try the model on."""
         return None
 
     def bits_per_character(self, loss: float) -> float | None:
@@ -97,18 +119,50 @@ class Validation(HeldOut):
     corpus: Corpus
     references: Sequence[str]  # the targets of the first pairs, which are decoded and judged
     tokenizer: Tokenizer  # of the target
+    source_tokenizer: Tokenizer | None = None
 
-    def quality(self, model: Model, should_stop: Callable[[], bool]) -> Quality:
-        """How near greedy translations come to the references."""
+    def examine(
+        self, model: Model, should_stop: Callable[[], bool], decodes: bool, shows_samples: bool
+    ) -> Measured:
+        """How near greedy translations come to the references; two of them are shown."""
         assert isinstance(model, EncoderDecoder)
-        return judge(self._outputs(model, should_stop), self.references)
+        shown = self._shown() if shows_samples else []
+        rows = list(range(len(self.references))) if decodes else shown
+        outputs = dict(zip(rows, self._outputs(model, rows, should_stop), strict=True))
+        samples = tuple(
+            Sample(self._source(row), outputs[row], self.references[row]) for row in shown
+        )
+        if not decodes:
+            return Measured(math.nan, None, samples=samples)
+        written = list(outputs.values())
+        quality = judge(written, self.references)
+        return Measured(math.nan, quality, _repeated(written, self.references), samples)
+
+    def example(self) -> str | None:
+        """The source of the first sample."""
+        return next((self._source(row) for row in self._shown()), None)
+
+    def _shown(self) -> list[int]:
+        """A shorter and a longer pair, a third and two thirds up the order of their lengths."""
+        if self.source_tokenizer is None or not self.references:
+            return []
+        n = len(self.references)
+        lengths = self.corpus.lengths()[0][:n]
+        order = sorted(range(n), key=lambda row: (int(lengths[row]), row))
+        return list(dict.fromkeys([order[n // 3], order[2 * n // 3]]))
+
+    def _source(self, row: int) -> str:
+        assert self.source_tokenizer is not None
+        return self.source_tokenizer.decode(self.corpus[row][0].tolist())
 
     def batches(self, device: torch.device) -> Iterable[Batch]:
         """All pairs."""
         return (batch for _, batch in self._batches(device, len(self.corpus)))
 
-    def _outputs(self, model: EncoderDecoder, should_stop: Callable[[], bool]) -> list[str]:
-        sources = (self.corpus[i][0].tolist() for i in range(len(self.references)))
+    def _outputs(
+        self, model: EncoderDecoder, rows: Sequence[int], should_stop: Callable[[], bool]
+    ) -> list[str]:
+        sources = (self.corpus[i][0].tolist() for i in rows)
         lines = (SourceLine((*source, EOS)) for source in sources)
         device = next(model.parameters()).device
         found = search_many(
@@ -120,7 +174,7 @@ class Validation(HeldOut):
             should_stop=should_stop,
         )
         outputs = [self.tokenizer.decode(best.tokens) for (best,) in found]
-        if len(outputs) < len(self.references):
+        if len(outputs) < len(rows):
             raise Stopped
         return outputs
 
@@ -132,17 +186,9 @@ class Validation(HeldOut):
         return [(rows, collate(self.corpus, rows).to(device)) for rows in parts]
 
 
-@dataclass(frozen=True)
-class TextValidation(HeldOut):
-    """Held-out text."""
-
-    rows: Sequence[Batch]
-    n_characters: float | None = None  # that a token stands for, on average
-
-    def batches(self, device: torch.device) -> Iterable[Batch]:
-        """All of the text."""
-        return (batch.to(device) for batch in self.rows)
-
-    def bits_per_character(self, loss: float) -> float | None:
-        """``loss / ln 2`` a token, over the characters of a token."""
-        return None if self.n_characters is None else loss / math.log(2) / self.n_characters
+def _repeated(outputs: Sequence[str], references: Sequence[str]) -> float | None:
+    """The share of the most frequent output, where references are at least twice as varied."""
+    if len(outputs) < _FEWEST_TO_COMPARE:
+        return None
+    ours, theirs = (max(Counter(side).values()) / len(side) for side in (outputs, references))
+    return ours if ours > 2 * theirs else 0.0

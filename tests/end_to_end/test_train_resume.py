@@ -80,7 +80,7 @@ def test_ctrl_c_saves_and_the_same_command_continues(
     done = regard(toy.arguments(out))
     assert done.returncode == 0, done.stderr
     assert f"Continuing after update {stopped}.\n" in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("Finished after 60 updates")
+    assert "\nFinished after 60 updates" in done.stderr
     assert_same_end(out, finished[1])
 
 

@@ -11,7 +11,7 @@ import pytest
 PROJECT = Path(__file__).parents[2]
 
 # A room is a folder or file directly under regard/. The bottom row carries all the others.
-BOTTOM = ("errors", "shapes", "special", "recipes")
+BOTTOM = ("errors", "shapes", "special", "recipes", "counting")
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # room            may import, besides itself
@@ -19,7 +19,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "checksums": (),
     "shapes": (),
     "special": (),
-    "recipes": ("errors",),
+    "counting": (),
+    "recipes": ("errors", "counting"),
     "text": ("errors", "special", "recipes"),  # not shapes, which brings torch in
     "kernels": ("errors", "shapes"),
     "attention": (*BOTTOM, "kernels"),
@@ -150,43 +151,47 @@ def test_text_does_without_torch_at_run_time() -> None:
             "regard/attention/scores.py",
             "import math\nimport regard.models.transformer\n",
             "regard/attention/scores.py:2: attention may import errors, shapes, special, "
-            "recipes, kernels; "
+            "recipes, counting, kernels; "
             "not regard.models.transformer",
         ),
         (
             "regard/models/gpt.py",
             "def look():\n    from regard.inspection import record\n",
-            "regard/models/gpt.py:2: models may import errors, shapes, special, recipes, kernels, "
+            "regard/models/gpt.py:2: models may import errors, shapes, special, recipes, counting, "
+            "kernels, "
             "attention; not regard.inspection.record",
         ),
         (
             "regard/models/gpt.py",
             "from regard import attention, training\n",
-            "regard/models/gpt.py:1: models may import errors, shapes, special, recipes, kernels, "
+            "regard/models/gpt.py:1: models may import errors, shapes, special, recipes, counting, "
+            "kernels, "
             "attention; not regard.training",
         ),
         (
             "regard/data/readers.py",
             "from ..models import Transformer\n",
-            "regard/data/readers.py:1: data may import errors, shapes, special, recipes, "
+            "regard/data/readers.py:1: data may import errors, shapes, special, recipes, counting, "
             "checksums, text, corpora; not regard.models.Transformer",
         ),
         (
             "regard/data/__init__.py",
             "from .. import cli\n",
             "regard/data/__init__.py:1: data may import errors, shapes, special, recipes, "
-            "checksums, text, corpora; not regard.cli",
+            "counting, checksums, text, corpora; not regard.cli",
         ),
         (
             "regard/decoding/beam.py",
             "from regard.models import Step\n",
             "regard/decoding/beam.py:1: decoding may import errors, shapes, special, recipes, "
+            "counting, "
             "kernels, models.interface; not regard.models.Step",
         ),
         (
             "regard/decoding/beam.py",
             "from regard.models.interfaces import Step\n",
             "regard/decoding/beam.py:1: decoding may import errors, shapes, special, recipes, "
+            "counting, "
             "kernels, models.interface; not regard.models.interfaces.Step",
         ),
         (
@@ -197,7 +202,7 @@ def test_text_does_without_torch_at_run_time() -> None:
         (
             "regard/recipes/schema.py",
             "import importlib\nimportlib.import_module('regard.text')\n",
-            "regard/recipes/schema.py:2: recipes may import errors; not regard.text",
+            "regard/recipes/schema.py:2: recipes may import errors, counting; not regard.text",
         ),
         (
             "regard/text/words.py",

@@ -1,6 +1,6 @@
 """The loop: which events come when, what ends it, and that stopping changes nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -140,11 +140,13 @@ def test_events_come_in_order() -> None:
         ("Stepped", 2),
         ("Saved", 2),
         ("Stepped", 3),
+        ("Validating", 3),
         ("Validated", 3),
         ("Stepped", 4),
         ("Saved", 4),
         ("Stepped", 5),
         ("Stepped", 6),
+        ("Validating", 6),
         ("Validated", 6),
         ("Saved", 6),
         ("Finished", 6),
@@ -204,7 +206,7 @@ def test_minutes_end_a_run_and_its_weights_are_measured() -> None:
     keeper = Memory()
     events = list(train(make(keeper, updates=1000, validate_every=999, minutes=1e-6)))
     told = [type(event).__name__ for event in events]
-    assert told == ["Stepped", "Validated", "Saved", "Finished"]
+    assert told == ["Stepped", "Validating", "Validated", "Saved", "Finished"]
     last = events[-1]
     assert isinstance(last, Finished)
     assert (last.reason, last.chosen) == ("1e-06 minutes are over", "best validated")
@@ -241,7 +243,7 @@ def test_the_average_of_checkpoints_is_chosen_if_it_is_no_worse() -> None:
     last = list(train(run))[-1]
     assert isinstance(last, Finished)
     assert last.chosen == "average of the last 2 checkpoints"
-    (again,) = train(make(keeper, average_last=2, learning_rate=1e-30, dropout=0.0))
+    *_, again = train(make(keeper, average_last=2, learning_rate=1e-30, dropout=0.0))
     assert isinstance(again, Finished)
     assert again.chosen == last.chosen  # a run that is over says the same again
 
@@ -304,9 +306,11 @@ class Interrupted(Validation):
 
     asked: bool = False
 
-    def _outputs(self, model: Any, should_stop: Callable[[], bool]) -> list[str]:
+    def _outputs(
+        self, model: Any, rows: Sequence[int], should_stop: Callable[[], bool]
+    ) -> list[str]:
         object.__setattr__(self, "asked", True)
-        return super()._outputs(model, should_stop)
+        return super()._outputs(model, rows, should_stop)
 
 
 @pytest.mark.parametrize("ema", [None, 0.8])
@@ -329,7 +333,7 @@ def test_a_validation_that_is_broken_off_is_done_again(
     assert parts.saved[-1][0].owes_validation
     assert first.model.training
     rest = list(train(make(parts, **changes)))
-    assert isinstance(rest[0], Validated)
+    assert isinstance(rest[1], Validated)
     assert [
         replace(one, seconds=0.0) for one in (*events, *rest) if isinstance(one, Validated)
     ] == [replace(one, seconds=0.0) for one in reference if isinstance(one, Validated)]
@@ -378,7 +382,7 @@ def test_a_stop_while_the_weights_are_chosen() -> None:
         events.append(event)  # looked at while more come
     assert isinstance(events[-1], Finished)
     assert (events[-1].reason, events[-1].chosen) == ("interrupted", "")
-    (last,) = train(make(keeper, **changes))
+    *_, last = train(make(keeper, **changes))
     assert isinstance(last, Finished)
     assert (last.reason, last.chosen) == ("all updates done", "best validated")
 

@@ -222,10 +222,10 @@ def test_outputs_are_in_the_order_of_their_references() -> None:
     for pair in pairs:
         one = Validation(MemoryCorpus([pair]), ["a"], WORDS)
         with torch.inference_mode():
-            alone += one._outputs(model.eval(), lambda: False)
+            alone += one._outputs(model.eval(), [0], lambda: False)
     together = Validation(MemoryCorpus(pairs), ["a"] * len(pairs), WORDS)
     with torch.inference_mode():
-        assert together._outputs(model, lambda: False) == alone
+        assert together._outputs(model, range(len(pairs)), lambda: False) == alone
 
 
 def test_training_goes_on_after_validating_longer_sentences() -> None:

@@ -16,7 +16,7 @@ from regard.training import prepare_text_run
 from regard.training.masking import Masking
 from regard.training.tasks import language
 from regard.training.text_preparation import Span
-from regard.training.validation import TextValidation
+from regard.training.text_validation import TextValidation
 
 TEXT = "".join(f"line {i} of the story\n" for i in range(60))
 

@@ -1,0 +1,190 @@
+"""The sentences of a training run: what it begins with, what was measured, how it ended."""
+
+import math
+import shlex
+from collections.abc import Iterator
+
+import torch
+
+from regard.cli.console import clean
+from regard.counting import counted, duration
+from regard.evaluation import LabelQuality, Quality
+from regard.kernels import is_native
+from regard.recipes import Recipe, TrainingSection
+from regard.recipes.derive import known
+from regard.recipes.labelling import LABELLING
+from regard.training import Prepared
+from regard.training.events import Finished, Sample, Validated
+
+# What an update reads and what it predicts, by kind of model: for others both are target tokens.
+UNITS = {
+    "bert": ("tokens of text", "masked tokens"),
+    **dict.fromkeys(LABELLING, ("tokens of text", "labels")),
+}
+_LONGEST_SAMPLE = 200  # characters
+_SAMPLE_LABELS = {
+    "translation": ("source", "reference", "output"),
+    "dialogue": ("said", "reference", "answer"),
+    "language": ("opening", "", "writes on"),
+    "masked": ("gap", "was", "finds"),
+}
+_VERBS = {
+    "translation": "translate",
+    "dialogue": "chat",
+    "language": "generate",
+    "masked": "fill",
+    "classification": "classify",
+    "tagging": "tag",
+}
+
+
+def vocabulary_lines(prepared: Prepared) -> Iterator[str]:
+    """How many tokens there are and how long they are; a note where text is spelt."""
+    sizes = [len(one) for one in (prepared.source_tokenizer, prepared.target_tokenizer)]
+    has_two = prepared.source_tokenizer.fingerprint != prepared.target_tokenizer.fingerprint
+    size = (
+        f"{sizes[0]:,} source and {sizes[1]:,} target tokens" if has_two else f"{sizes[0]:,} tokens"
+    )
+    if len(prepared.fertility) > 1:
+        cut = ", ".join(f"{side} {one}" for side, one in prepared.fertility.items())
+        size += "" if has_two else " for both sides"
+    else:
+        (cut,) = map(str, prepared.fertility.values())
+    yield f"Vocabulary: {size}; {cut}"
+    spelt = [side for side, one in prepared.fertility.items() if one.is_spelt]
+    if spelt and prepared.recipe.text.kind == "sentencepiece":
+        yield (
+            f"Note: the {' and the '.join(spelt)} is spelt almost letter by letter, which is slow "
+            "and hard to learn: a larger text.size gives whole words tokens of their own"
+        )
+
+
+def model_line(recipe: Recipe, n_parameters: int, folder: object) -> str:
+    """What is trained, and where it is kept."""
+    model, init = recipe.model, recipe.training.init
+    begun = "" if init is None else f", begun from {init}"
+    size = f"{n_parameters / 1e6:.1f}M" if n_parameters >= 100_000 else f"{n_parameters:,}"
+    return (
+        f"{recipe.name}: {size} parameters, {model.shape}, dropout {model.dropout:g}{begun}; "
+        f"into {folder}"
+    )
+
+
+def plan_line(recipe: Recipe) -> str:
+    """How long it is trained, and how fast it learns."""
+    training = recipe.training
+    tokens, _ = UNITS.get(recipe.model.kind, ("target tokens", "tokens"))
+    warmup = known(training.warmup, "training.warmup")
+    minutes = "" if training.minutes is None else f" or {counted(training.minutes, 'minute')}"
+    return (
+        f"Up to {counted(known(training.updates, 'training.updates'), 'update')}{minutes}, "
+        f"{known(training.batch_tokens, 'training.batch_tokens'):,} {tokens} each; learning rate "
+        f"{known(training.learning_rate, 'training.learning_rate'):g} after "
+        f"{counted(warmup, 'update')} of warm-up ({training.schedule})"
+    )
+
+
+def machine_line(device: torch.device, training: TrainingSection, n_processes: int) -> str:
+    """On what it is trained: device, threads, and whose operations."""
+    parts = [f"Device {device}"]
+    if device.type == "cpu":
+        parts.append(counted(torch.get_num_threads(), "thread"))
+    if n_processes > 1:
+        parts.append(counted(n_processes, "process", "processes"))
+    has_kernels = device.type == "cpu" and training.precision == "fp32" and is_native()
+    parts.append("C++ kernels" if has_kernels else f"plain torch, {training.precision}")
+    return ", ".join(parts)
+
+
+def expected_line(
+    training: TrainingSection, update: int, seconds: float, seconds_an_update: float
+) -> str | None:
+    """How long it will take, once the speed is known; nothing for what is over in a moment."""
+    updates = known(training.updates, "training.updates")
+    left = (updates - update) * seconds_an_update
+    at_this_speed = f"at {seconds_an_update:.2g} s an update"
+    if training.minutes is not None and 60 * training.minutes - seconds < left:
+        fits = update + max(0.0, 60 * training.minutes - seconds) / seconds_an_update
+        fits = math.floor(float(f"{fits:.2g}"))
+        text = (
+            f"Expected: about {fits:,} of {counted(updates, 'update')} in "
+            f"{counted(training.minutes, 'minute')}, {at_this_speed}"
+        )
+        warmup = known(training.warmup, "training.warmup")
+        if fits < warmup:
+            text += (
+                f". Note: that is less than the warm-up of {warmup:,}, so the learning rate stays "
+                f"low: training.updates={fits} in a new folder would shorten it"
+            )
+        return text
+    if left < 10:
+        return None
+    patience = ", less if validation stops getting better" if training.patience else ""
+    return (
+        f"Expected: {duration(left)} for {counted(updates - update, 'more update')} "
+        f"{at_this_speed}, validations not counted{patience}"
+    )
+
+
+def validated_line(event: Validated) -> str:
+    """What was measured."""
+    text = f"update {event.update:,}: validation loss {event.loss:.3f}"
+    if not isinstance(event.quality, LabelQuality):
+        text += f", perplexity {event.perplexity:.2f}"
+    if event.bits_per_character is not None:
+        text += f", {event.bits_per_character:.3f} bits per character"
+    if isinstance(event.quality, Quality):
+        text += f", BLEU {event.quality.bleu:.2f}, chrF {event.quality.chrf:.2f}"
+    elif event.quality is not None:
+        text += _labels(event.quality)
+    return text + ("  (best so far)" if event.is_best else "")
+
+
+def sample_lines(sample: Sample, task: str) -> Iterator[str]:
+    """What was given, what should come of it, and what the model made of it."""
+    labels = _SAMPLE_LABELS.get(task, _SAMPLE_LABELS["translation"])
+    width = max(map(len, labels))
+    for label, text in zip(labels, (sample.given, sample.reference, sample.output), strict=True):
+        if text is not None:
+            yield f"  {label:<{width}}  {_shown(text)}"
+
+
+def finished_line(event: Finished) -> str:
+    """How the run ended, and what was kept."""
+    if event.reason == "interrupted":
+        return f"Stopped after update {event.update:,}, and saved: the same command continues."
+    return (
+        f"Finished after {counted(event.update, 'update')} and {clock(event.seconds)}: "
+        f"{event.reason}. Kept: {event.chosen}."
+    )
+
+
+def next_command(task: str, folder: object, example: str | None) -> str:
+    """What to type to use the model."""
+    verb, model = _VERBS[task], shlex.quote(str(folder))
+    if task == "dialogue":
+        return f"regard {verb} {model}"
+    text = shlex.quote(" ".join((example or "").split()))
+    if task == "translation":
+        return f"echo {text} | regard {verb} {model}" if example else f"regard {verb} {model} FILE"
+    return f"regard {verb} {model} {text if example else 'TEXT'}"
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds, with hours where there are some."""
+    minutes, rest = divmod(max(0, round(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _labels(quality: LabelQuality) -> str:
+    text = f", accuracy {quality.accuracy:.2%}, macro F1 {100 * quality.macro_f1:.2f}"
+    return text if quality.span_f1 is None else f"{text}, span F1 {100 * quality.span_f1:.2f}"
+
+
+def _shown(text: str) -> str:
+    """On one line and not too long."""
+    line = clean(text.strip().replace("\n", " ⏎ "))
+    if not line:
+        return "(nothing)"
+    return line if len(line) <= _LONGEST_SAMPLE else f"{line[: _LONGEST_SAMPLE - 2]} …"
