@@ -85,10 +85,13 @@ class Display(Showing):
             case Saved() if not self.has_bar:
                 self.say(f"update {event.update:,}: saved")
 
-    def conclude(self, records: Sequence[Record], folder: object, example: str | None) -> None:
-        """After the end: what went wrong, if anything did, and what to type next."""
+    def show_concerns(self, records: Sequence[Record]) -> None:
+        """Show after the end what went wrong, if anything did."""
         for concern in find_concerns(records):
             self.say(f"Note: {concern}")
+
+    def show_next(self, folder: object, example: str | None) -> None:
+        """Show the command that uses what was trained."""
         task = self._recipe.training.task
         command = training_lines.next_command(task, folder, example)
         self.say(f"Next: {command}", is_command=True)

@@ -47,8 +47,12 @@ def run_session(
     device: str,
     n_threads: int | None,
     writes_tensorboard: bool,
+    says_next: bool = True,
 ) -> None:
-    """Train, or go on training, in this folder until done or interrupted."""
+    """Train, or go on training, in this folder until done or interrupted.
+
+    At the end it says what went wrong, and unless something else follows what to type next.
+    """
     chosen = choose_device(device)
     if chosen.type == "cpu":
         keep_heap()
@@ -60,13 +64,24 @@ def run_session(
     with joined_ranks(n_ranks, chosen) as ranks:
         keeper = FolderKeeper(folder, ranks, recipe.training.average_last)
         with closing(keeper):
-            finished = _trained(recipe, keeper, chosen, writes_tensorboard=writes_tensorboard)
+            finished = _trained(
+                recipe,
+                keeper,
+                chosen,
+                writes_tensorboard=writes_tensorboard,
+                says_next=says_next,
+            )
     if finished is not None and finished.reason == "interrupted":
         sys.exit(INTERRUPTED)
 
 
 def _trained(
-    recipe: Recipe, keeper: FolderKeeper, device: torch.device, *, writes_tensorboard: bool
+    recipe: Recipe,
+    keeper: FolderKeeper,
+    device: torch.device,
+    *,
+    writes_tensorboard: bool,
+    says_next: bool,
 ) -> Finished | None:
     """Claim the folder and train in it; gives how the run ended."""
     ranks, folder = keeper.ranks, keeper.folder
@@ -91,8 +106,9 @@ def _trained(
             if isinstance(event, Finished):
                 finished = event
     if ranks.is_first and finished is not None and finished.reason != "interrupted":
-        example = None if run.validation is None else run.validation.example()
-        display.conclude(read_metrics(folder / "metrics.jsonl"), folder, example)
+        display.show_concerns(read_metrics(folder / "metrics.jsonl"))
+        if says_next:
+            display.show_next(folder, None if run.validation is None else run.validation.example())
     return finished
 
 

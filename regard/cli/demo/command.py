@@ -74,7 +74,14 @@ def demo(
         recipe, planned = earlier, earlier.training.updates
         showing.say(f"{folder.path} holds a demo of another recipe: it is kept as it is.")
     showing.headline(extract, recipe.training.minutes, folder)
-    run_session(recipe, folder.model, device=device, n_threads=threads, writes_tensorboard=False)
+    run_session(
+        recipe,
+        folder.model,
+        device=device,
+        n_threads=threads,
+        writes_tensorboard=False,
+        says_next=False,
+    )
     showing.say("Translating sentences it has never seen, and looking inside …")
     translator = open_translator(folder.model, device=device, threads=threads, max_tokens=512)
     contents = find(
