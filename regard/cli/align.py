@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli import searching
+from regard.counting import counted, noun
 from regard.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -74,10 +75,10 @@ def align(
     if truths is not None:
         quality = alignment_error(found, truths)
         typer.echo(
-            f"{quality.n_sentences:,} sentences: alignment error rate "
+            f"{counted(quality.n_sentences, 'sentence')}: alignment error rate "
             f"{100 * quality.error_rate:.1f} %, precision {100 * quality.precision:.1f} %, recall "
-            f"{100 * quality.recall:.1f} % ({quality.n_found:,} links found, {quality.n_sure:,} "
-            f"sure, {quality.n_possible:,} possible)",
+            f"{100 * quality.recall:.1f} % ({counted(quality.n_found, 'link')} found, "
+            f"{quality.n_sure:,} sure, {quality.n_possible:,} possible)",
             err=True,
         )
 
@@ -124,8 +125,9 @@ def _read_gold(path: Path, first: int, n_pairs: int) -> "list[GoldAlignment]":
     lines = list(read_lines(path))
     if len(lines) != n_pairs:
         raise DataError(
-            f"{path} has {len(lines):,} lines and there are {n_pairs:,} pairs: line n of one has "
-            "to belong to line n of the other"
+            f"{path} has {counted(len(lines), 'line')} and there "
+            f"{noun(n_pairs, 'is', 'are')} {counted(n_pairs, 'pair')}: line n of one has to belong "
+            "to line n of the other"
         )
     truths = []
     for number, line in enumerate(lines, 1):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.counting import counted
 from regard.errors import UsageError
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def _checkpoints(folder: Path, last: int) -> list[Path]:
     found = Checkpoints(folder).last(last)
     if len(found) < last:
         raise UsageError(
-            f"{folder} has {len(found)} of {last} checkpoints: ask for --last {len(found)}"
+            f"{folder} has {len(found)} of {counted(last, 'checkpoint')}: ask for "
+            f"--last {len(found)}"
             if found
             else f"{folder} has no checkpoints: they are kept in training/ beside the weights"
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli import searching
+from regard.counting import counted, noun
 
 if TYPE_CHECKING:
     from regard.translation import Chat
@@ -124,7 +125,9 @@ def _give(talk: "Chat", line: str, *, shows: bool) -> None:
     answer = talk.last
     assert answer is not None
     if answer.n_left_out:
-        _tell(f"that was too long: its last {answer.n_left_out:,} tokens were not read")
+        were = noun(answer.n_left_out, "was", "were")
+        left_out = counted(answer.n_left_out, "token")
+        _tell(f"that was too long: its last {left_out} {were} not read")
     if shows:
         scored = talk.scored(answer)
         n = len(scored.tokens)

@@ -3,6 +3,7 @@
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from regard.cli.progress import Showing
+from regard.counting import counted
 
 _EXAMPLES_BETWEEN_LOOKS = 500  # asking for the time at each would cost more than writing it
 
@@ -28,4 +29,4 @@ class Display(Showing):
 
     def end_split(self) -> None:
         """The split is complete."""
-        self.end(self._n, f"{self._split}: {self._n:,} pairs")
+        self.end(self._n, f"{self._split}: {counted(self._n, 'pair')}")

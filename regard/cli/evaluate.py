@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.cli import searching
+from regard.counting import counted, noun
 from regard.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -152,7 +153,8 @@ def _output(path: Path, n_references: int) -> list[str]:
     lines = list(read_lines(path))
     if len(lines) != n_references:
         raise DataError(
-            f"{path} has {len(lines):,} lines and there are {n_references:,} references: line n of "
+            f"{path} has {counted(len(lines), 'line')} and there "
+            f"{noun(n_references, 'is', 'are')} {counted(n_references, 'reference')}: line n of "
             "one has to belong to line n of the other"
         )
     return lines

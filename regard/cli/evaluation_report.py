@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from regard.counting import counted
 from regard.evaluation import Compared, Measured, distinct, most_frequent
 from regard.text.words import split
 
@@ -57,7 +58,9 @@ def show(report: Report, *, is_json: bool) -> None:
         report.system if report.baseline is None else f"{report.system} against {report.baseline}"
     )
     is_wide = not console.is_terminal
-    console.print(Text(f"{systems}: {report.n_sentences:,} sentences\n"), soft_wrap=is_wide)
+    console.print(
+        Text(f"{systems}: {counted(report.n_sentences, 'sentence')}\n"), soft_wrap=is_wide
+    )
     with console.capture() as captured:
         console.print(_table(report))
     for line in captured.get().splitlines():
@@ -98,7 +101,8 @@ def _notes(report: Report) -> list[str]:
         notes.append("TER counts edits: lower is better.")
     if report.n_tokens is not None:
         notes.append(
-            f"Perplexity per piece of the model's own vocabulary: {report.n_tokens:,} pieces."
+            "Perplexity per piece of the model's own vocabulary: "
+            f"{counted(report.n_tokens, 'piece')}."
         )
     return [*notes, *(f"{NAMES[one.measure]}  {one.signature}" for one in report.measured)]
 

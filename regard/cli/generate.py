@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli import searching
+from regard.counting import counted, noun
 
 if TYPE_CHECKING:
     from regard.language import Looks, Writer
@@ -141,8 +142,9 @@ def _write(
         if isinstance(piece, Slid):
             if not is_told:
                 _tell(
-                    f"the text has {piece.of:,} tokens, and the model sees {writer.model.context}: "
-                    f"it goes on from the last {piece.n_seen}, and so whenever they are full"
+                    f"the text has {counted(piece.of, 'token')}, and the model sees "
+                    f"{writer.model.context}: it goes on from the last {piece.n_seen}, and so "
+                    "whenever they are full"
                 )
             is_told = True
         else:
@@ -194,7 +196,8 @@ def _draw(looks: "Looks", writer: "Writer", prompt: str, places: list[Path]) -> 
     n_begun = max(1, len(looks.ids) - len(new))
     most = max(1, writer.model.context + 1 - n_begun)
     if len(new) > most:
-        _tell(f"only the first {most:,} new tokens are drawn: then the model had read enough")
+        first = f"{counted(most, 'new token')} {noun(most, 'is', 'are')}"
+        _tell(f"only the first {first} drawn: then the model had read enough")
     trace = trace_continuation(writer, gone_on(writer, prompt, new[:most]))
     heads = None if looks.head is None else (looks.head,)
     layer = looks.site(writer.model).layer

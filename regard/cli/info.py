@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.counting import counted
+
 if TYPE_CHECKING:
     from regard.checkpoint import LoadedModel
 
@@ -151,9 +153,8 @@ def _how_it_went(training: dict[str, Any]) -> list[tuple[str, str]]:
     if not training["updates"]:
         return [("training", "nothing is known: there is no metrics.jsonl")]
     how = _ending(training["finished"], training["best"])
-    rows = [
-        ("training", f"{training['updates']:,} updates, {training['minutes']:.1f} minutes, {how}")
-    ]
+    minutes = counted(round(training["minutes"], 1), "minute")
+    rows = [("training", f"{counted(training['updates'], 'update')}, {minutes}, {how}")]
     best = training["best"]
     if best:
         quality = best.get("quality") or {}

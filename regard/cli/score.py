@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli import searching
+from regard.counting import counted, noun
 
 if TYPE_CHECKING:
     from regard.translation import Scored
@@ -38,7 +39,8 @@ def score(
     for number, scored in enumerate(translator.score(pairs), 1):
         if scored.n_left_out:
             typer.echo(
-                f"regard: line {number} is too long: {scored.n_left_out:,} tokens were left out "
+                f"regard: line {number} is too long: {counted(scored.n_left_out, 'token')} "
+                f"{noun(scored.n_left_out, 'was', 'were')} left out "
                 f"({searching.why_left_out(translator)})",
                 err=True,
             )
@@ -48,8 +50,8 @@ def score(
         n_tokens += len(scored.tokens)
     mean = total / n_tokens
     typer.echo(
-        f"{n_lines:,} lines, {n_tokens:,} tokens: log-probability {total:.4f}, {mean:.4f} a token, "
-        f"perplexity {math.exp(min(-mean, 700.0)):.4f}",
+        f"{counted(n_lines, 'line')}, {counted(n_tokens, 'token')}: log-probability {total:.4f}, "
+        f"{mean:.4f} a token, perplexity {math.exp(min(-mean, 700.0)):.4f}",
         err=True,
     )
 

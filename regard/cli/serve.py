@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from regard.cli import searching
+from regard.counting import counted
 
 
 def serve(
@@ -130,7 +131,7 @@ def serve(
     names = ", ".join(catalogue.names)
     n_runs = len(catalogue.runs.all())
     if n_runs:
-        names = f"{names or 'recorded sentences'}, {n_runs} {'run' if n_runs == 1 else 'runs'}"
+        names = f"{names or 'recorded sentences'}, {counted(n_runs, 'run')}"
 
     def began(address: str) -> None:
         typer.echo(f"regard: {names or 'recorded sentences'} at {address} (Ctrl-C stops)", err=True)

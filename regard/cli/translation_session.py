@@ -16,6 +16,7 @@ from regard.cli.searching import why_left_out, write_utf8
 from regard.cli.translation_writer import Writer
 from regard.cli.typed import typed_lines
 from regard.cli.unknown_words import UnknownWords
+from regard.counting import counted, noun
 from regard.data.lines import read_lines
 from regard.decoding import Search
 from regard.errors import DataError, UsageError
@@ -43,7 +44,9 @@ def _each(path: Path, items: Iterable[Item]) -> Iterator[Item]:
     for item in items:
         n += 1
         yield item
-    raise DataError(f"{path} has {n:,} lines, fewer than the text: it needs one for each line")
+    raise DataError(
+        f"{path} has {counted(n, 'line')}, fewer than the text: it needs one for each line"
+    )
 
 
 def _lists(path: Path) -> Iterator[tuple[str, ...]]:
@@ -114,7 +117,8 @@ class Session:
         for i, (line, translations) in enumerate(zip(burst, found, strict=True), number + 1):
             unknown.add(i, translations[0].unknown)
             if n_left_out := translations[0].n_left_out:
-                left_out = f"its last {n_left_out:,} tokens were left out"
+                were = noun(n_left_out, "was", "were")
+                left_out = f"its last {counted(n_left_out, 'token')} {were} left out"
                 _warn(f"line {i} is too long: {left_out} ({why_left_out(self.translator)})")
             yield i, line, translations
 

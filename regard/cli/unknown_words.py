@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from regard.counting import counted
 from regard.text import Characters, Tokenizer, Words
 
 
@@ -38,7 +39,7 @@ class UnknownWords:
                 f"1 {self.name} is not in the vocabulary ({word!r}, line {line:,}): it was read as "
                 "unknown"
             )
-        lines = "1 line" if self.n_lines == 1 else f"{self.n_lines:,} lines"
+        lines = counted(self.n_lines, "line")
         return (
             f"{self.n:,} {self.name}s in {lines} are not in the vocabulary (first: {word!r}, line "
             f"{line:,}): they were read as unknown"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from regard.complexity.kinds import Kind, kinds
 from regard.complexity.measuring import Memory, Point, Run, free_bytes
+from regard.counting import counted
 from regard.errors import SizeError
 
 MOST_OF_MEMORY = 0.8  # of what is free: the rest of the machine lives, too
@@ -37,7 +38,8 @@ class Plan:
             )
         if self.rounds < 1 or not self.minutes > 0:
             raise SizeError(
-                f"{self.rounds} rounds within {self.minutes:g} minutes measure nothing: "
+                f"{counted(self.rounds, 'round')} within {counted(self.minutes, 'minute')} measure "
+                "nothing: "
                 "choose 1 or more, and more than 0"
             )
 

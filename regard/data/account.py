@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from regard.counting import counted, noun
+
 REASONS = {
     "empty": "one side is empty",
     "too long": "more tokens than max_length on one side",
@@ -26,11 +28,14 @@ class Account:
 
     def line(self) -> str:
         """All of it in one line."""
-        text = f"{self.n_read:,} pairs read, {self.n_kept:,} kept"
+        text = f"{counted(self.n_read, 'pair')} read, {self.n_kept:,} kept"
         if parts := [f"{n:,} {reason}" for reason, n in self.dropped.items() if n]:
             text += f"; dropped: {', '.join(parts)}"
         if self.n_overlap:
-            text += f"; {self.n_overlap:,} validation pairs are also in the training data"
+            are = noun(self.n_overlap, "is", "are")
+            text += (
+                f"; {counted(self.n_overlap, 'validation pair')} {are} also in the training data"
+            )
         return text
 
     def rows(self) -> list[tuple[str, int, str, str]]:

@@ -8,6 +8,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
+from regard.counting import counted
 from regard.errors import DataError, UsageError
 
 Measure = Literal["bleu", "chrf", "ter"]
@@ -42,7 +43,8 @@ def check_lengths(outputs: Sequence[str], references: Sequence[str]) -> None:
     """Refuse what cannot be measured."""
     if len(outputs) != len(references):
         raise DataError(
-            f"there are {len(outputs)} outputs and {len(references)} references: "
+            f"there are {counted(len(outputs), 'output')} and "
+            f"{counted(len(references), 'reference')}: "
             "each output needs its own reference"
         )
     if not outputs:

@@ -25,6 +25,7 @@ from regard.checkpoint.locking import LOCK, FolderLock
 from regard.checkpoint.replacing import remove_folder, write_text
 from regard.checkpoint.training_state import VALUES
 from regard.checkpoint.weights import WEIGHTS
+from regard.counting import counted
 from regard.errors import ModelFolderError, RegardError, UsageError
 from regard.models import Model
 from regard.recipes import Recipe, parse_recipe, shown, write_recipe
@@ -101,8 +102,8 @@ class FolderKeeper:
         before = self.ranks.n_ranks if latest is None else _read_state(latest)["n_ranks"]
         if before != self.ranks.n_ranks:
             raise UsageError(
-                f"{self.folder} was trained by {before} processes and cannot be continued "
-                f"exactly by {self.ranks.n_ranks}: start as many as before"
+                f"{self.folder} was trained by {counted(before, 'process', 'processes')} and cannot "
+                f"be continued exactly by {self.ranks.n_ranks}: start as many as before"
             )
 
     def _make_place(self, place: Path) -> None:

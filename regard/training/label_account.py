@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from regard.counting import counted, noun
 from regard.data import Classified, Tagged
 
 _MOST_NAMED = 12  # labels that are shown with their counts
@@ -24,10 +25,10 @@ class LabelAccount:
         """All of it in one line."""
         common = [f"{name} {n:,}" for name, n in self.counts.most_common(_MOST_NAMED)]
         more = ", ..." if len(self.counts) > _MOST_NAMED else ""
-        text = f"{self.n_read:,} examples read, {self.n_kept:,} kept"
+        text = f"{counted(self.n_read, 'example')} read, {self.n_kept:,} kept"
         if self.n_read > self.n_kept:
             text += f"; dropped: {self.n_read - self.n_kept:,} duplicate"
-        labels = f"{len(self.counts)} labels: {', '.join(common)}{more}"
+        labels = f"{counted(len(self.counts), 'label')}: {', '.join(common)}{more}"
         return f"{text}; {self.n_held_out:,} to validate on; {labels}"
 
     def rows(self) -> list[tuple[str, int, str, str]]:
@@ -51,7 +52,10 @@ class Split:
                 "the weights of the end will be kept"
             ]
         if not self.is_named:
-            return [f"no validation files were named: {len(self.held):,} examples are held out"]
+            return [
+                f"no validation files were named: {counted(len(self.held), 'example')} "
+                f"{noun(len(self.held), 'is', 'are')} held out"
+            ]
         known = {one.texts for one in self.learned}
         n = sum(one.texts in known for one in self.held)
         if not n:
@@ -69,9 +73,9 @@ def notes_on(counts: Counter[str], n_cut: int, context: int, init: str | None) -
         notes.append("no --init was given: the encoder begins from nothing")
     if rare := sorted(label for label, n in counts.items() if n == 1):
         shown = ", ".join(map(repr, rare[:5])) + (", ..." if len(rare) > 5 else "")
-        have = "has" if len(rare) == 1 else "have"
+        have = noun(len(rare), "has", "have")
         notes.append(f"{shown} {have} one example only")
     if n_cut:
-        texts = "1 text is" if n_cut == 1 else f"{n_cut:,} texts are"
-        notes.append(f"{texts} longer than the {context} tokens the model sees")
+        texts = f"{counted(n_cut, 'text')} {noun(n_cut, 'is', 'are')}"
+        notes.append(f"{texts} longer than the {counted(context, 'token')} the model sees")
     return notes

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from regard.counting import counted, noun
 from regard.data import (
     Batches,
     Corpus,
@@ -129,7 +130,7 @@ def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepar
         if is_parted:
             note = (
                 "no validation files were named: one conversation in fifty is held out instead, "
-                f"{len(validation.corpus):,} pairs"
+                f"{counted(len(validation.corpus), 'pair')}"
             )
     else:
         learned, validation = _held_out(
@@ -140,7 +141,8 @@ def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepar
         )
         held = 0 if validation is None else len(validation.corpus)
         note = (
-            f"no validation files were named: {held:,} training pairs are held out instead"
+            f"no validation files were named: {counted(held, 'training pair')} "
+            f"{noun(held, 'is', 'are')} held out instead"
             if held
             else "no validation files were named, and there are too few pairs to hold some out: "
             "the weights of the end will be kept"

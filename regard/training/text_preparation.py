@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from regard.counting import counted
 from regard.data import (
     Passages,
     Plan,
@@ -50,10 +51,9 @@ class TextAccount:
 
     def line(self) -> str:
         """All of it in one line."""
-        texts = "1 text" if self.n_documents == 1 else f"{self.n_documents:,} texts"
         return (
-            f"{texts}, {self.n_characters:,} characters, {self.n_tokens:,} tokens; "
-            f"{self.n_held_out:,} tokens to validate on"
+            f"{counted(self.n_documents, 'text')}, {counted(self.n_characters, 'character')}, "
+            f"{counted(self.n_tokens, 'token')}; {counted(self.n_held_out, 'token')} to validate on"
         )
 
     def rows(self) -> list[tuple[str, int, str, str]]:

@@ -193,7 +193,7 @@ class TestEvaluate:
         (tmp_path / "few").write_text("a\n")
         done = here(["evaluate", "--outputs", str(tmp_path / "few"), *files[2:]])
         assert done.returncode == 2
-        assert "few has 1 lines and there are 30 references" in done.stderr
+        assert "few has 1 line and there are 30 references" in done.stderr
 
 
 class TestAverage:

@@ -144,7 +144,7 @@ def test_another_number_of_processes_is_refused(
     assert code == 2
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
     assert said.splitlines()[-1] == (
-        f"regard: {out} was trained by 1 processes and cannot be continued exactly by 2: "
+        f"regard: {out} was trained by 1 process and cannot be continued exactly by 2: "
         "start as many as before"
     )
 

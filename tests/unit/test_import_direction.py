@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "corpora": ("errors", "text.turns"),
     "data": (*BOTTOM, "checksums", "text", "corpora"),
     "models": (*BOTTOM, "kernels", "attention"),
-    "complexity": ("errors", "shapes", "kernels", "attention", "models"),
+    "complexity": ("errors", "shapes", "counting", "kernels", "attention", "models"),
     "decoding": (*BOTTOM, "kernels", "models.interface"),  # any search serves any model
     "inspection": (*BOTTOM, "attention"),  # its probes; any model that has them
     "checkpoint": (*BOTTOM, "checksums", "attention", "models", "text"),

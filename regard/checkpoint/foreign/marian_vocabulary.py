@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
+from regard.counting import counted
 from regard.errors import ModelFolderError, UsageError
 from regard.special import BOS, EOS, NAMES, PAD, UNKNOWN
 from regard.text import ListedPieces, SentencePieceText, Tokenizer
@@ -66,7 +67,7 @@ def _tokens(folder: HuggingFaceFolder, name: str, n_rows: int) -> list[str]:
     ids = folder.table(name)
     if len(ids) != n_rows or sorted(map(str, ids.values())) != sorted(map(str, range(n_rows))):
         raise ModelFolderError(
-            f"{folder.path / name} gives {len(ids):,} tokens an id and the weights have "
+            f"{folder.path / name} gives {counted(len(ids), 'token')} an id and the weights have "
             f"{n_rows:,} rows for them: the files are of different models, take all from one"
         )
     by_id = {int(id_): token for token, id_ in ids.items()}

@@ -10,6 +10,7 @@ from typing import Any
 
 from regard.checkpoint.foreign.given import stated_in
 from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
+from regard.counting import counted
 from regard.errors import ModelFolderError
 from regard.text import BytePairs, Elsewhere, Placed, WordPiece
 from regard.text.wordpiece import GOES_ON, LONGEST
@@ -216,7 +217,7 @@ def _listed(folder: HuggingFaceFolder, name: str, ids: Mapping[str, Any], n_rows
 def _require_fit(folder: HuggingFaceFolder, name: str, n_tokens: int, n_rows: int) -> None:
     if n_tokens != n_rows:
         raise ModelFolderError(
-            f"{folder.path / name} gives {n_tokens:,} tokens an id and the weights have {n_rows:,} "
-            "rows for them: the files are of different models, take all from one; if rows were "
+            f"{folder.path / name} gives {counted(n_tokens, 'token')} an id and the weights "
+            f"have {n_rows:,} rows for them: the files are of different models, take all from one; if rows were "
             "added to fill up, let transformers cut them with resize_token_embeddings"
         )

@@ -3,6 +3,7 @@
 from regard import complexity
 from regard.cli.progress import Showing
 from regard.complexity import Measured, Plan, Skipped
+from regard.counting import counted
 
 
 class Display(Showing):
@@ -13,7 +14,7 @@ class Display(Showing):
         self.say(
             f"Measuring {len(plan.kinds)} kinds of layer: n = {_listed(plan.lengths)} at "
             f"d = {plan.width}, d = {_listed(plan.widths)} at n = {plan.length}; "
-            f"{plan.rounds} round{'' if plan.rounds == 1 else 's'}, up to {plan.minutes:g} min."
+            f"{counted(plan.rounds, 'round')}, up to {plan.minutes:g} min."
         )
         self.begin(len(plan.points) * plan.rounds)
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from regard.cli.comparison.measuring import Comparison, Contestant
 from regard.cli.progress import Showing
+from regard.counting import counted
 
 
 class Display(Showing):
@@ -26,7 +27,7 @@ class Display(Showing):
         if name != self._name and not self.has_bar:
             self.say(f"{name}: translating")
         self._name = name
-        self.at(self._n, f"{name}: {self._n:,} sentences of all models", name)
+        self.at(self._n, f"{name}: {counted(self._n, 'sentence')} of all models", name)
 
 
 def print_comparison(compared: Comparison, *, is_json: bool) -> None:
@@ -115,8 +116,8 @@ def _notes(compared: Comparison) -> list[str]:
         f"{words(part.shortest, part.longest)}: {part.n_sentences:,}" for part in first.by_length
     )
     return [
-        f"{compared.n_sentences:,} sentences ({sizes}). p: how often a difference in BLEU this "
-        "large comes about by chance.",
+        f"{counted(compared.n_sentences, 'sentence')} ({sizes}). p: how often a difference in BLEU "
+        "this large comes about by chance.",
         "tokens/s are of each model's own training, on the machine and with the load it had then; "
         "sentences/s of now.",
         f"BLEU  {first.signature}",

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from regard.cli.comparison.display import words
 from regard.cli.comparison.measuring import Comparison
+from regard.counting import counted
 from regard.inspection.pictures import canvas, checked_path, save
 
 # Apart for those who do not tell red from green, too (Okabe and Ito 2008).
@@ -26,7 +27,7 @@ def draw_lengths(compared: Comparison, path: str | Path) -> Path:
             )
         parts = compared.contestants[0].by_length
         labels = [
-            f"{words(part.shortest, part.longest)}\n{part.n_sentences:,} sentences"
+            f"{words(part.shortest, part.longest)}\n{counted(part.n_sentences, 'sentence')}"
             for part in parts
         ]
         axes.set_xticks(range(len(parts)), labels)

@@ -10,6 +10,7 @@ from regard.cli.demo.saving import FORMATS, Folder
 from regard.cli.demo.shades import matrix
 from regard.cli.explain.grids import grid
 from regard.corpora import Extract
+from regard.counting import counted
 from regard.inspection.explanation import Table
 from regard.inspection.report import ROWS, Contents, PronounLook, name_place
 
@@ -41,7 +42,11 @@ def headline(extract: Extract, minutes: float | None, folder: Folder) -> None:
     """Say what is about to happen, and how long it takes."""
     say()
     say("Regard: a translator from nothing", "bold")
-    long = f"at most {minutes:g} minutes of training" if minutes else "a few minutes of training"
+    long = (
+        f"at most {counted(minutes, 'minute')} of training"
+        if minutes
+        else "a few minutes of training"
+    )
     say(
         f"A Transformer learns {extract.corpus}{f' {extract.pair}' if extract.pair else ''} from "
         f"drawn sentences; {long} on an ordinary processor. Then it is measured on sentences it "

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from regard.counting import counted
 from regard.errors import RecipeError, TextError, UsageError
 from regard.special import BOS, EOS, NAMES, UNKNOWN
 from regard.text.words import Words, split
@@ -105,8 +106,9 @@ def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, s
     torch.manual_seed(seed)
     model = build(section, len(tokenizer), len(tokenizer))
     about = (
-        f"A fresh model, untrained (d_model = {width}, {n_heads} heads, {n_layers} layers, "
-        f"seed {seed}): every step is real, but what the weights single out means nothing yet."
+        f"A fresh model, untrained (d_model = {width}, {counted(n_heads, 'head')}, "
+        f"{counted(n_layers, 'layer')}, seed {seed}): every step is real, but what the weights "
+        "single out means nothing yet."
     )
     assert isinstance(model, EncoderDecoder)
     # A model that has learned nothing seldom ends by itself.

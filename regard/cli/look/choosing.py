@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regard.cli.explain.reading import shortened
+from regard.counting import counted, noun
 from regard.errors import UsageError
 from regard.inspection.scene.view import View
 from regard.inspection.trace import KINDS, Trace
@@ -206,8 +207,9 @@ def remarks(trace: Trace, view: View) -> list[str]:
     if trace.provenance.n_left_out:
         which = "first" if trace.does == "write" else "last"
         found.append(
-            f"the {which} {trace.provenance.n_left_out:,} tokens were left out: the model reads no "
-            "more at a time"
+            f"the {which} {counted(trace.provenance.n_left_out, 'token')} "
+            f"{noun(trace.provenance.n_left_out, 'was', 'were')} left out: the model reads no more "
+            "at a time"
         )
     if isinstance(view.word, str):
         found += _also_at(view.table(trace), view.word)

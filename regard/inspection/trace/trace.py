@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from regard.counting import counted
 from regard.errors import UsageError
 from regard.inspection.trace.sentence import Sentence
 from regard.shapes import Float
@@ -195,9 +196,9 @@ class Trace:
         )
         n = len(self.source.tokens)
         counts = {
-            "translate": f"{n} source and {len(self.target.tokens)} target tokens",
-            "write": f"{n} tokens given and {len(self.steps) - self.n_given} new",
-            "fill": f"{n} tokens, {len(self.steps)} of them found",
+            "translate": f"{n} source and {counted(len(self.target.tokens), 'target token')}",
+            "write": f"{counted(n, 'token')} given and {len(self.steps) - self.n_given} new",
+            "fill": f"{counted(n, 'token')}, {len(self.steps)} of them found",
         }
         return (
             f"{self.source.text} → {self.output}\n"

@@ -85,7 +85,7 @@ def test_the_error_is_measured_against_gold(
 @pytest.mark.parametrize(
     ("gold", "options", "sentence"),
     [
-        (["0-0"], [], "{gold} has 1 lines and there are 2 pairs: line n of one has to belong to "
+        (["0-0"], [], "{gold} has 1 line and there are 2 pairs: line n of one has to belong to "
          "line n of the other"),
         (["0-0", "0=1"], [], "{gold}, line 2: '0=1' is no link: a sure one is written 0-2, a "
          "possible one 0p2 (source word, target word)"),

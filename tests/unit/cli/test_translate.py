@@ -110,7 +110,7 @@ class TestUnknownWords:
     def test_that_are_cut_off_were_not_read(self, translate: Translate) -> None:
         done = translate("--max-tokens", 2, given="the dog zebra\nyak yak\n")
         assert done.stderr == (
-            "regard: line 1 is too long: its last 1 tokens were left out (--max-tokens allows "
+            "regard: line 1 is too long: its last 1 token was left out (--max-tokens allows "
             "more)\n"
             "regard: 2 words in 1 line are not in the vocabulary (first: 'yak', line 2): they were "
             "read as unknown\n"

@@ -65,7 +65,7 @@ class TestPlan:
             ),
             (
                 {"rounds": 0},
-                "0 rounds within 1 minutes measure nothing: choose 1 or more, and more than 0",
+                "0 rounds within 1 minute measure nothing: choose 1 or more, and more than 0",
             ),
             (
                 {"minutes": float("nan")},

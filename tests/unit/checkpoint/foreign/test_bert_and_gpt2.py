@@ -157,7 +157,7 @@ OF_GPT: list[Damage] = [
     ),
     (
         lambda f: (without(f, "tokenizer.json"), (f / "vocab.json").write_text('{"a": 0}')),
-        "vocab.json gives 1 tokens an id and the weights have 258 rows",
+        "vocab.json gives 1 token an id and the weights have 258 rows",
     ),
     (lambda f: weight(f, "transformer.h.0.crossattention.c_attn.bias"), "has no place for"),
 ]
