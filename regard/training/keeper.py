@@ -102,8 +102,8 @@ class FolderKeeper:
         before = self.ranks.n_ranks if latest is None else _read_state(latest)["n_ranks"]
         if before != self.ranks.n_ranks:
             raise UsageError(
-                f"{self.folder} was trained by {counted(before, 'process', 'processes')} and cannot "
-                f"be continued exactly by {self.ranks.n_ranks}: start as many as before"
+                f"{self.folder} was trained by {counted(before, 'process', 'processes')} and "
+                f"cannot be continued exactly by {self.ranks.n_ranks}: start as many as before"
             )
 
     def _make_place(self, place: Path) -> None:

@@ -218,6 +218,6 @@ def _require_fit(folder: HuggingFaceFolder, name: str, n_tokens: int, n_rows: in
     if n_tokens != n_rows:
         raise ModelFolderError(
             f"{folder.path / name} gives {counted(n_tokens, 'token')} an id and the weights "
-            f"have {n_rows:,} rows for them: the files are of different models, take all from one; if rows were "
-            "added to fill up, let transformers cut them with resize_token_embeddings"
+            f"have {n_rows:,} rows for them: the files are of different models, take all from one; "
+            "if rows were added to fill up, let transformers cut them with resize_token_embeddings"
         )
