@@ -61,6 +61,7 @@ def _words(judge: "WordJudge", line: str, spaces: bool) -> list["Word"]:
 
 def _how_cut(judge: "WordJudge", lines: list[str], spaces: bool) -> str | None:
     """What a user should know where text says nothing of its words."""
+    from regard.counting import counted
     from regard.text.segmenting import is_unparted
 
     if not any(is_unparted(line) and not (spaces and " " in line) for line in lines):
@@ -75,7 +76,7 @@ def _how_cut(judge: "WordJudge", lines: list[str], spaces: bool) -> str | None:
         return None  # it learned tags of characters, and is given characters
     return (
         "the model learned tags of words, and this text has no spaces between them: it is cut by "
-        f"the {len(judge.lexicon.counts):,} words of the training data; {how}"
+        f"the {counted(len(judge.lexicon.counts), 'word')} of the training data; {how}"
     )
 
 

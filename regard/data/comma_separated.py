@@ -8,6 +8,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from regard.counting import counted
 from regard.data.lines import read_lines
 from regard.errors import DataError
 
@@ -163,10 +164,9 @@ def _label_places(path: Path, cells: Sequence[str]) -> tuple[int, ...] | None:
 def _require_columns(path: Path, first: Row, allowed: Sequence[int], header: str) -> None:
     number, cells = first
     if len(cells) not in allowed:
-        columns = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
         raise DataError(
-            f"{path}, line {number}: {columns}, and no header that says which are meant. Write a "
-            f"first row with their names, such as {header}."
+            f"{path}, line {number}: {counted(len(cells), 'column')}, and no header that says "
+            f"which are meant. Write a first row with their names, such as {header}."
         )
 
 
@@ -174,7 +174,7 @@ def _even(path: Path, rows: Iterator[Row], n_columns: int) -> Iterator[Row]:
     for number, cells in rows:
         if cells and len(cells) != n_columns:
             raise DataError(
-                f"{path}, line {number}: {len(cells)} column{'s' * (len(cells) != 1)}, and the "
+                f"{path}, line {number}: {counted(len(cells), 'column')}, and the "
                 f"first row has {n_columns}. A text with a comma stands in quotes."
             )
         yield number, cells

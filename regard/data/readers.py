@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.corpora import Extract
+from regard.counting import counted
 from regard.data.comma_separated import read_pair_rows
 from regard.data.conversations import is_held_out, pairs_of, read_conversations
 from regard.data.gettext import read_gettext
@@ -88,8 +89,9 @@ def _two_files(spec: Spec) -> Iterator[tuple[str, str]]:
             yield source, target
     if n_lines[0] != n_lines[1]:
         raise DataError(
-            f"{source_path} has {n_lines[0]:,} lines and {target_path} has {n_lines[1]:,}: line n "
-            "of one has to translate line n of the other. Find the line where they part."
+            f"{source_path} has {counted(n_lines[0], 'line')} and {target_path} has "
+            f"{n_lines[1]:,}: line n of one has to translate line n of the other. "
+            "Find the line where they part."
         )
 
 
