@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Pointed } from "./pointing";
 import { type Label, labels } from "./table";
 import { type Trace, nGiven } from "./trace";
+import type { Say } from "./words";
 
 interface Props {
   title: string;
@@ -97,5 +98,21 @@ export function PlainSentence({ title, text }: { title: string; text: string }):
         {text || "…"}
       </p>
     </div>
+  );
+}
+
+interface UnknownProps {
+  words: readonly { text: string }[];
+  say: Say;
+}
+
+/** Which words the model's vocabulary lacks, each once; nothing if there are none. */
+export function UnknownWords({ words, say }: UnknownProps): JSX.Element | null {
+  const all = [...new Set(words.map((word) => word.text))];
+  if (all.length === 0) return null;
+  return (
+    <p class="unknown-words">
+      {say("unknownWords", { words: all.join(say("and")), n: all.length })}
+    </p>
   );
 }

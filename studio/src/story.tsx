@@ -83,6 +83,7 @@ export function Story(props: Props): JSX.Element {
           `surprise${surprise(word.logProbability)}`,
           word.isGiven ? "given" : "",
           word.is_special ? "special" : "",
+          word.is_unknown ? "unknown" : "",
           i === focus ? "pointed" : "",
           marked?.(i) ? "gap" : "",
         ];

@@ -10,6 +10,7 @@ export interface StoryWord {
   /** places among the tokens of the text */
   places: readonly number[];
   is_special: boolean;
+  is_unknown: boolean;
   /** whether it was given, not written */
   isGiven: boolean;
   /** of those of its tokens that were written; null for what nobody predicted */
@@ -43,6 +44,7 @@ export function storyWords(trace: Trace, merges: boolean): readonly StoryWord[] 
       gap,
       places: label.places,
       is_special: label.is_special,
+      is_unknown: label.is_unknown === true,
       isGiven,
       logProbability: isGiven ? null : steps.reduce((sum, one) => sum + one, 0),
     };

@@ -98,12 +98,9 @@ function wordLabels(sentence: Sentence, tokens: readonly Token[]): readonly Labe
   return found;
 }
 
-/** The words of a sentence that the model's vocabulary lacks, each once. */
-export const unknownWords = (sentence: Sentence): readonly string[] => [
-  ...new Set(
-    labels(sentence, sentence.tokens, true).flatMap((one) => (one.is_unknown ? [one.text] : [])),
-  ),
-];
+/** The words of a sentence that the model's vocabulary lacks. */
+export const unknownLabels = (sentence: Sentence): readonly Label[] =>
+  labels(sentence, sentence.tokens, true).filter((label) => label.is_unknown);
 
 const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
 

@@ -207,6 +207,12 @@ def test_a_story_that_fills_the_context_says_so(served, visit, language: str, sa
     expect(page.locator(".telling-card .notice")).to_have_count(0)
 
 
+def test_unknown_words_of_a_beginning_are_marked(served, visit) -> None:
+    page = visit(f"{served}#/generate?writer=gaps&prompt=the+zebra+sees+[MASK]")
+    expect(page.locator(".story .unknown")).to_have_text(["zebra"])
+    expect(page.locator(".unknown-words")).to_contain_text("zebra")
+
+
 def test_gaps_are_filled_by_a_service(served, visit) -> None:
     text = "the [MASK] sees a [MASK] ."
     page = visit(f"{served}#/generate?writer=gaps&found=3")

@@ -16,6 +16,7 @@ import { Save } from "../save";
 import { type Scene, stacked } from "../scene";
 import { Scrolling } from "../scrolling";
 import type { Shown } from "../stage";
+import { UnknownWords } from "../sentence";
 import { Story, surprise } from "../story";
 import { type StoryWord, mostLooked, storyLooks, storyWords } from "../story_table";
 import type { Reading } from "../table";
@@ -159,6 +160,7 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
           <p class="told" aria-live="polite">
             {focus === null || row === null ? say("storyHint") : saidOf(words, focus, row, say)}
           </p>
+          <UnknownWords words={words.filter((one) => one.is_unknown)} say={say} />
           {file === null && writing.full && <p class="notice">{say("fullHere", writing.full)}</p>}
           {isWriting && <Legend say={say} />}
           <p class="soft numbers">

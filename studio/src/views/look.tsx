@@ -8,9 +8,9 @@ import { sharesFigure } from "../figures/bars";
 import { HeadsGrid } from "../heads_grid";
 import { Picture } from "../picture";
 import type { Pointed } from "../pointing";
-import { PlainSentence, Sentence } from "../sentence";
+import { PlainSentence, Sentence, UnknownWords } from "../sentence";
 import type { Pending, Stage } from "../stage";
-import { labelAt, labels, unknownWords } from "../table";
+import { labelAt, labels, unknownLabels } from "../table";
 import { kindsOf, logProbability } from "../trace";
 import type { Say } from "../words";
 import { Focus } from "./focus";
@@ -92,7 +92,7 @@ interface SentencesProps {
 function Sentences({ stage, pointed, point }: SentencesProps): JSX.Element {
   const { address, say, shown, models } = stage;
   const { trace } = shown;
-  const unknown = unknownWords(trace.source);
+  const unknown = unknownLabels(trace.source);
   return (
     <Card name="sentences">
       {(["source", "target"] as const).map((side) => (
@@ -104,11 +104,7 @@ function Sentences({ stage, pointed, point }: SentencesProps): JSX.Element {
           {...{ trace, side, pointed, point }}
         />
       ))}
-      {unknown.length > 0 && (
-        <p class="unknown-words">
-          {say("unknownWords", { words: unknown.join(say("and")), n: unknown.length })}
-        </p>
-      )}
+      <UnknownWords words={unknown} say={say} />
       <p class="soft numbers">
         {say("total", { value: signed(logProbability(trace)), n: trace.steps.length })}
         {" · "}
