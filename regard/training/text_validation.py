@@ -15,7 +15,7 @@ from regard.training.events import Sample
 from regard.training.validation import HeldOut
 
 _MASK = "[MASK]"
-_OPENING = 40  # characters a sample of writing goes on from, about
+_OPENING = 30  # characters a sample of writing goes on from, about
 _WRITTEN = 100  # characters of it, about
 _AROUND = 10  # tokens on each side of a gap
 _PASSAGES = 16  # among which one to take a word out of is chosen
@@ -63,10 +63,15 @@ class TextValidation(HeldOut):
         return None if gap is None else gap.text
 
     def _opening(self) -> str:
-        """Whole words of the first window, from a line's beginning where there is one."""
-        text = self.tokenizer.decode(self.rows[0].target[0].tolist())
-        line = next((one for one in text.split("\n")[1:] if len(one) > _OPENING), text)
-        return line[:_OPENING].rpartition(" ")[0].strip() or line[: _OPENING // 2].strip()
+        """Whole words of prose: of a line, or after the first space of a window."""
+        texts = [self.tokenizer.decode(row) for row in self.rows[0].target.tolist()]
+        lines = [
+            line.strip()[:_OPENING]
+            for text in texts
+            for line in (*text.split("\n")[1:], text.partition(" ")[2].partition("\n")[0], text)
+        ]
+        best = max(lines, key=_letters)
+        return best.rpartition(" ")[0].strip() or best
 
     def _written(self, model: Gpt) -> Sample:
         given = self._opening()

@@ -247,3 +247,19 @@ def test_worth_is_by_the_measure_asked_for() -> None:
     assert [measured.worth(name) for name in ("loss", "bleu", "chrf")] == [-2.0, 30.0, 50.0]
     assert Measured(2.0, None).worth("bleu") == -2.0
     assert Measured(5000.0, None).perplexity < float("inf")
+
+
+def test_two_samples_are_shown_and_outputs_that_repeat_are_counted() -> None:
+    model, pairs = model_and_pairs()
+    pairs = [*pairs, *([([4], [5])] * 12)]
+    references = [f"a{i}" for i in range(len(pairs))]
+    validation = Validation(MemoryCorpus(pairs), references, WORDS, WORDS)
+    measured = validation.measure(model, translation, decodes=True, shows_samples=True)
+    assert measured.repeated is not None
+    assert measured.repeated >= 12 / len(pairs)  # equal sources have equal translations
+    assert len(measured.samples) == 2
+    assert {one.reference for one in measured.samples} <= set(references)
+    assert validation.example() == measured.samples[0].given
+    fewer = validation.measure(model, translation, decodes=False, shows_samples=True)
+    assert (fewer.samples, fewer.quality, fewer.repeated) == (measured.samples, None, None)
+    assert validation.measure(model, translation, decodes=False).samples == ()

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from regard.data import Passages, Windows
+from regard.data import Batch, Passages, Windows
+from regard.data.windows import text_batch
 from regard.errors import DataError, RecipeError
 from regard.models import build
 from regard.recipes import Recipe, read_recipe
 from regard.recipes.derive import undecided
+from regard.text import learn
 from regard.training import prepare_text_run
 from regard.training.masking import Masking
 from regard.training.tasks import language
@@ -161,3 +163,27 @@ def test_a_task_of_another_model_is_refused(name: str, change: str, sentence: st
     with pytest.raises(RecipeError) as caught:
         read_recipe(name, [change])
     assert str(caught.value) == sentence
+
+
+def test_a_sample_goes_on_from_prose_and_another_fills_a_gap() -> None:
+    """The same words every time, whatever the weights are."""
+    tokenizer = learn("words", ["the cat sleeps on the mat and the dog runs"])
+    ids = np.array([2, *tokenizer.encode("the cat sleeps on the mat and the dog runs"), 3])
+    torch.manual_seed(1)
+    opening = TextValidation([text_batch(ids[None])], tokenizer, 4.0)
+    gpt = build(
+        read_recipe("gpt-tiny", ["model.dropout=0.0"]).model, len(tokenizer), len(tokenizer)
+    ).eval()
+    bert = build(
+        read_recipe("bert-tiny", ["model.dropout=0.0"]).model, len(tokenizer), len(tokenizer)
+    ).eval()
+    passage = Batch(torch.from_numpy(ids[None]), torch.empty(1, 0, dtype=torch.int64))
+    gap = TextValidation([passage], tokenizer)
+    with torch.inference_mode():
+        (written,) = opening.samples(gpt)
+        (filled,) = gap.samples(bert)
+    assert written.given == opening.example() == "cat sleeps on the mat and the"
+    assert written.reference is None
+    assert gap.example() == filled.given == "the cat sleeps on the [MASK] and the dog runs"
+    assert filled.reference == "mat"
+    assert filled.output in ["the", "cat", "sleeps", "on", "mat", "and", "dog", "runs"]
