@@ -80,17 +80,26 @@ _WAYS: Sequence[Callable[[random.Random, bytes], tuple[str, bytes]]] = (
 )
 
 
-def damage(draw: random.Random, folder: Path, names: Sequence[str]) -> Damage:
-    """Damage one of these files, or remove it."""
-    name = draw.choice(names)
+def damage(
+    draw: random.Random, folder: Path, names: Sequence[str], *, keeps_size: bool = False
+) -> Damage:
+    """Damage one of these files, or remove it; all parts of a folder alike, however many files."""
+    parts = sorted({_part(name) for name in names})
+    part = draw.choice(parts)
+    name = draw.choice([one for one in names if _part(one) == part])
     path = folder / name
     held = path.read_bytes()
-    if not held or draw.random() < 0.05:
+    if not held or (draw.random() < 0.05 and not keeps_size):
         path.unlink()
         return Damage(name, "removed")
-    what, damaged = draw.choice(_WAYS)(draw, held)
+    what, damaged = draw.choice(_WAYS[:3] if keeps_size else _WAYS)(draw, held)
     path.write_bytes(damaged)
     return Damage(name, what)
+
+
+def _part(name: str) -> str:
+    """In which part of a folder a file lies: ``training/data`` has several, ``FORMAT`` is one."""
+    return "/".join(Path(name).parts[:2])
 
 
 def files(folder: Path) -> list[str]:

@@ -109,7 +109,7 @@ def test_a_damaged_model_is_refused_or_translates_the_same(
         shutil.copytree(whole, model)
         has_checksums = draw.random() < 0.8
         if not has_checksums:  # as of an older Regard: then a number may change unseen
-            (model / "CHECKSUMS").unlink()
+            (model / "CHECKSUMS").unlink(missing_ok=True)
         done = damage(draw, model, [one for one in names if (model / one).exists()])
         told = torture.run(*asked)
         if told[0] == 0 and has_checksums:
@@ -176,7 +176,9 @@ def test_a_damaged_run_is_refused_or_ends_the_same(
         if out.exists():
             shutil.rmtree(out)
         shutil.copytree(half, out)
-        done = damage(draw, out, names)
+        is_data = number < 4  # of which there are few among so many files
+        some = [one for one in names if "train/source" in one or not is_data]
+        done = damage(draw, out, some, keeps_size=is_data)
         told = torture.run(*toy.arguments(out, *LONGER))
         if told[0] != 0:
             torture.require_refusal(told, f"{number}, {done}")
