@@ -168,6 +168,7 @@ def _trained(extract: Extract, translator: Translator, folder: Path, planned: in
         folder=folder.as_posix(),
         n_parameters=model.n_parameters,
         n_layers=network.n_layers,
+        n_decoder_layers=network.n_decoder_layers or network.n_layers,
         d_model=network.d_model,
         n_heads=network.n_heads,
         updates=last["update"],

@@ -19,6 +19,7 @@ class Trained:
     folder: str
     n_parameters: int
     n_layers: int
+    n_decoder_layers: int
     d_model: int
     n_heads: int
     updates: int

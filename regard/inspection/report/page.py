@@ -4,7 +4,7 @@ from html import escape
 
 from regard.inspection.antecedents import ReadingScore
 from regard.inspection.report.charts import curve, heat_map, lines
-from regard.inspection.report.contents import Contents, PronounLook, SplitScore
+from regard.inspection.report.contents import Contents, PronounLook, SplitScore, Trained
 from regard.inspection.report.prose import PROSE, ROWS, SPLITS, both, name_pair, name_place, say
 from regard.inspection.report.style import STYLE
 
@@ -177,7 +177,7 @@ def _training(contents: Contents) -> str:
         ("recipe", f"<code>{escape(trained.recipe)}</code>"),
         ("corpus", f"<code>{escape(trained.corpus)}</code>"),
         ("parameters", f"{trained.n_parameters:,}"),
-        ("shape", say("shape-is", n=trained.n_layers, d=trained.d_model, h=trained.n_heads)),
+        ("shape", _shape(trained)),
         ("updates", f"{trained.updates:,}"),
         ("minutes", _clock(trained.seconds)),
         *([] if speed is None else [("speed", f"{speed:,.0f}")]),
@@ -187,6 +187,11 @@ def _training(contents: Contents) -> str:
     if drawn:
         text += f'<p>{say("training-read")}</p>{drawn}<p class="note">{say("training-keys")}</p>'
     return f'{text}<div class="scroll"><table class="plain">{table}</table></div>'
+
+
+def _shape(trained: Trained) -> str:
+    layers = {"n": trained.n_layers, "m": trained.n_decoder_layers}
+    return say("shape-is", **layers, d=trained.d_model, h=trained.n_heads)
 
 
 def _next(contents: Contents) -> str:

@@ -166,8 +166,8 @@ PROSE: dict[str, tuple[str, str]] = {
     "corpus": ("learned from", "训练数据"),
     "shape": ("shape", "结构"),
     "shape-is": (
-        "{n} + {n} layers of width {d}, {h} heads each",
-        "{n} + {n} 层，宽 {d}，每层 {h} 个头",
+        "{n} + {m} layers of width {d}, {h} heads each",
+        "{n} + {m} 层，宽 {d}，每层 {h} 个头",
     ),
     "updates": ("updates", "更新次数"),
     "speed": ("target tokens a second", "每秒目标词元"),

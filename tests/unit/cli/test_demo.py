@@ -153,7 +153,7 @@ def contents(*ends: str) -> Contents:
     )
     return Contents(
         title="zh-en",
-        trained=Trained("c", "r", "f", 9, 1, 2, 3, 4, 4, 5.0, None, (), ()),
+        trained=Trained("c", "r", "f", 9, 1, 1, 2, 3, 4, 4, 5.0, None, (), ()),
         scores=(SplitScore("test", 1, 2.0, 3.0, 0.5, "s"),),
         pronouns=None,
         sentences=(),

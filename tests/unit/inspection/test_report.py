@@ -32,6 +32,7 @@ CONTENTS = Contents(
         EVIL,
         123_456,
         2,
+        1,
         64,
         4,
         90,
