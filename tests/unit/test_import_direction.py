@@ -28,7 +28,6 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "corpora": ("errors", "text.turns"),
     "data": (*BOTTOM, "checksums", "text", "corpora"),
     "models": (*BOTTOM, "kernels", "attention"),
-    "complexity": ("errors", "shapes", "counting", "kernels", "attention", "models"),
     "decoding": (*BOTTOM, "kernels", "models.interface"),  # any search serves any model
     "inspection": (*BOTTOM, "attention"),  # its probes; any model that has them
     "checkpoint": (*BOTTOM, "checksums", "attention", "models", "text"),
@@ -54,6 +53,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("translation", "language", "inspection"),
         *("text", "checkpoint", "decoding", "models", "attention"),
     ),
+    # What is shown rather than used; no room but the command line builds on it.
+    "lessons": (*BOTTOM, "attention"),
     # It wraps models so that a search over them can be heard, and broken off (docs/decisions/014).
     "serving": (
         *BOTTOM,

@@ -51,9 +51,9 @@ def complexity(
     from regard.cli.bench.picture import draw_growth
     from regard.cli.bench.plain import print_json
     from regard.cli.bench.table import print_table
-    from regard.complexity import Plan, Study, make_report
     from regard.inspection.pictures import checked_path
     from regard.kernels import keep_heap
+    from regard.lessons.complexity import Plan, Study, make_report
 
     plan = Plan(
         lengths=numbers("--lengths", lengths),

@@ -1,9 +1,8 @@
 """How far a measurement is: a bar at a terminal, plain lines elsewhere; all on stderr."""
 
-from regard import complexity
 from regard.cli.progress import Showing
-from regard.complexity import Measured, Plan, Skipped
 from regard.counting import counted
+from regard.lessons.complexity import Measured, Plan, Progress, Skipped
 
 
 class Display(Showing):
@@ -18,7 +17,7 @@ class Display(Showing):
         )
         self.begin(len(plan.points) * plan.rounds)
 
-    def show(self, progress: complexity.Progress) -> None:
+    def show(self, progress: Progress) -> None:
         """Show how far it is."""
         last = progress.last
         if isinstance(last, Skipped):

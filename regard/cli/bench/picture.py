@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from regard.complexity import Fit, Report, Row
 from regard.errors import UsageError
 from regard.inspection.pictures import canvas, checked_path, save
+from regard.lessons.complexity import Fit, Report, Row
 
 # Apart for those who do not tell red from green, too (Okabe and Ito 2008).
 _COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7")

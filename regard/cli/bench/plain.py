@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from regard.complexity import Fit, Growth, Report, Row
+from regard.lessons.complexity import Fit, Growth, Report, Row
 
 
 def print_json(report: Report) -> None:

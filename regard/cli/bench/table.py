@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.cli.bench.display import named
-from regard.complexity import Fit, Growth, Report, Row
+from regard.lessons.complexity import Fit, Growth, Report, Row
 
 WIDTH_OF_A_PIPE = 120
 

@@ -19,7 +19,7 @@ NAMES = ["self-attention", "recurrent", "convolutional", "restricted self-attent
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Times matter to no test, and gradients of long sequences are looked at elsewhere."""
-    from regard.complexity import measuring, report
+    from regard.lessons.complexity import measuring, report
 
     monkeypatch.setattr(measuring, "SECONDS_TOGETHER", 0.0)
     monkeypatch.setattr(report, "SMALL_LENGTHS", (3, 5))
@@ -110,7 +110,7 @@ def test_too_few_sizes_give_no_exponent() -> None:
 
 
 def test_what_was_left_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    from regard.complexity import study
+    from regard.lessons.complexity import study
 
     monkeypatch.setattr(study, "free_bytes", lambda: 1.0)
     done = CliRunner().invoke(app, TINY)
@@ -127,7 +127,7 @@ def test_what_was_left_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_kind_that_was_left_out_is_not_drawn(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from regard.complexity import study
+    from regard.lessons.complexity import study
 
     place = tmp_path / "growth.svg"
     monkeypatch.setattr(study, "free_bytes", lambda: 1500.0)
@@ -138,7 +138,7 @@ def test_a_kind_that_was_left_out_is_not_drawn(
 
 
 def test_nothing_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from regard.complexity import study
+    from regard.lessons.complexity import study
 
     monkeypatch.setattr(study, "free_bytes", lambda: 1.0)
     assert refusal("--save", str(tmp_path / "nothing.svg")) == (

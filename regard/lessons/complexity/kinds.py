@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 
-from regard.complexity.layers import (
+from regard.lessons.complexity.layers import (
     Convolutional,
     DilatedConvolutional,
     Layer,

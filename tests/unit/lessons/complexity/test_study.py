@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from regard.complexity import (
+from regard.errors import SizeError
+from regard.lessons.complexity import (
     Measured,
     Memory,
     Plan,
@@ -16,7 +17,6 @@ from regard.complexity import (
     measuring,
     study,
 )
-from regard.errors import SizeError
 
 PLAN: dict[str, Any] = {
     "lengths": (4, 6, 9),

@@ -6,7 +6,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.attention import masks
-from regard.complexity import (
+from regard.errors import SizeError
+from regard.lessons.complexity import (
     Convolutional,
     DilatedConvolutional,
     Layer,
@@ -14,7 +15,6 @@ from regard.complexity import (
     RestrictedSelfAttention,
     SelfAttention,
 )
-from regard.errors import SizeError
 
 BATCH, LENGTH, WIDTH = 2, 19, 3
 

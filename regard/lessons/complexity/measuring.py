@@ -7,8 +7,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from regard.complexity.kinds import Kind
-from regard.complexity.memory import LiveBytes
+from regard.lessons.complexity.kinds import Kind
+from regard.lessons.complexity.memory import LiveBytes
 
 BYTES = 4  # of a float32
 # A short run is repeated for so long, and the best one counts: clocks and caches need it.

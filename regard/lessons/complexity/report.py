@@ -5,10 +5,16 @@ from dataclasses import dataclass
 
 import torch
 
-from regard.complexity.dependency import WIDTH, Dependency, depend, longest_chain, path_length
-from regard.complexity.fitting import COUNTED, TOLERANCE, Fit, fit_power
-from regard.complexity.kinds import Kind
-from regard.complexity.study import Measured, Plan, Skipped
+from regard.lessons.complexity.dependency import (
+    WIDTH,
+    Dependency,
+    depend,
+    longest_chain,
+    path_length,
+)
+from regard.lessons.complexity.fitting import COUNTED, TOLERANCE, Fit, fit_power
+from regard.lessons.complexity.kinds import Kind
+from regard.lessons.complexity.study import Measured, Plan, Skipped
 
 SMALL_LENGTHS = (16, 32, 64)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from regard.complexity.layers import Layer
+from regard.lessons.complexity.layers import Layer
 from regard.shapes import Float
 
 WIDTH = 3  # small, since only zero or not zero is asked

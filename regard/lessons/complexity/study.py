@@ -4,10 +4,10 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from regard.complexity.kinds import Kind, kinds
-from regard.complexity.measuring import Memory, Point, Run, free_bytes
 from regard.counting import counted
 from regard.errors import SizeError
+from regard.lessons.complexity.kinds import Kind, kinds
+from regard.lessons.complexity.measuring import Memory, Point, Run, free_bytes
 
 MOST_OF_MEMORY = 0.8  # of what is free: the rest of the machine lives, too
 

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from regard.complexity import Kind, LiveBytes, Memory, Point, Run, kinds
+from regard.lessons.complexity import Kind, LiveBytes, Memory, Point, Run, kinds
 
 REACH, KERNEL = 5, 3
 FLOAT = 4

@@ -6,21 +6,36 @@ Read in this order: ``layers`` (the four kinds), ``kinds`` (what the table state
 ``report`` (stated and found, side by side).
 """
 
-from regard.complexity.dependency import Dependency, depend, longest_chain, path_length
-from regard.complexity.fitting import Fit, fit_power
-from regard.complexity.kinds import Kind, kinds
-from regard.complexity.layers import (
+from regard.lessons.complexity.dependency import Dependency, depend, longest_chain, path_length
+from regard.lessons.complexity.fitting import Fit, fit_power
+from regard.lessons.complexity.kinds import Kind, kinds
+from regard.lessons.complexity.layers import (
     Convolutional,
     DilatedConvolutional,
     Layer,
+    Note,
     Recurrent,
     RestrictedSelfAttention,
     SelfAttention,
 )
-from regard.complexity.measuring import Memory, Point, Run
-from regard.complexity.memory import LiveBytes
-from regard.complexity.report import Growth, Report, Row, Structure, find_structure, make_report
-from regard.complexity.study import Measured, Plan, Progress, Skipped, Study, expected_seconds
+from regard.lessons.complexity.measuring import Memory, Point, Run
+from regard.lessons.complexity.memory import LiveBytes
+from regard.lessons.complexity.report import (
+    Growth,
+    Report,
+    Row,
+    Structure,
+    find_structure,
+    make_report,
+)
+from regard.lessons.complexity.study import (
+    Measured,
+    Plan,
+    Progress,
+    Skipped,
+    Study,
+    expected_seconds,
+)
 
 __all__ = [
     "Convolutional",
@@ -33,6 +48,7 @@ __all__ = [
     "LiveBytes",
     "Measured",
     "Memory",
+    "Note",
     "Plan",
     "Point",
     "Progress",

@@ -6,17 +6,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.complexity import (
+from regard.lessons.complexity import (
     Convolutional,
     Dependency,
     Layer,
+    Note,
     depend,
     find_structure,
     kinds,
     longest_chain,
     path_length,
 )
-from regard.complexity.layers import Note
 
 LENGTHS = [2, 7, 18, 33]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.complexity import fit_power
+from regard.lessons.complexity import fit_power
 
 SIZES = [32, 64, 128, 256, 512, 1024, 2048, 4096]
 
