@@ -47,7 +47,7 @@ def draw_look(folder: Path) -> None:
     draw_terminal(
         ["look", str(trace)],
         folder / "look.svg",
-        title=f'regard look runs/demo/zh-en/model "{opened.source.text}"',
+        title=f'regard look runs/demo/en-fr/model "{opened.source.text}"',
     )
     view = View("lines", site="cross", layer=0, heads=(0, 1, 3), hides_special=True)
     save(layout(opened, view), folder / "look-lines.svg")
