@@ -19,12 +19,11 @@ from regard.attention import (
     masks,
     sinusoids,
 )
-from regard.inspection.explanation.lecture import embeddings, worked_attention
-from regard.inspection.explanation.normalisation import LECTURE_TABLE
 from regard.inspection.recording import record
 from regard.inspection.scene.colours import COLOURS, RAMPS, ramp_table
 from regard.inspection.scene.measure import text_width
 from regard.inspection.trace import Trace, table
+from regard.lessons.explanation import LECTURE_TABLE, worked_attention, worked_embeddings
 
 FOLDER = Path(__file__).parent / "tests"
 WIDTH, N_KEYS, LENGTH, REACH, N_REAL = 4, 5, 6, 1, 4
@@ -81,7 +80,7 @@ def scores() -> dict[str, Any]:
 
 def lecture() -> dict[str, Any]:
     """The worked example: Thinking Machines."""
-    attention, words = worked_attention(), embeddings()
+    attention, words = worked_attention(), worked_embeddings()
     with record(attention) as heard:
         attention(words, words, words)
     return {

@@ -1,4 +1,5 @@
 """Lessons: attention explained, measured and shown. No other part of the library builds on them.
 
-``complexity`` measures what a layer costs, and how far signals travel through it.
+``explanation`` goes through attention step by step, with the numbers of every step; ``complexity``
+measures what a layer costs, and how far signals travel through it.
 """

@@ -11,7 +11,7 @@ import torch
 from playwright.sync_api import expect
 
 from regard.attention import layer_normalise
-from regard.inspection.explanation.normalisation import LECTURE_TABLE
+from regard.lessons.explanation import LECTURE_TABLE
 from tests.browser.seeing import expect_address
 
 CARDS = ".cards > .card"

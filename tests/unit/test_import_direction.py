@@ -54,7 +54,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("text", "checkpoint", "decoding", "models", "attention"),
     ),
     # What is shown rather than used; no room but the command line builds on it.
-    "lessons": (*BOTTOM, "attention"),
+    "lessons": (*BOTTOM, "attention", "inspection"),
     # It wraps models so that a search over them can be heard, and broken off (docs/decisions/014).
     "serving": (
         *BOTTOM,

@@ -7,7 +7,7 @@ from rich.style import Style
 from rich.text import Text
 
 from regard.cli.explain.heat import DIM, heat
-from regard.inspection.explanation import Cell, Table
+from regard.lessons.explanation import Cell, Table
 
 MAX_LABEL, MAX_ROWS, BAR = 18, 24, 24
 GAP, MIN_LAST = 2, 12

@@ -11,7 +11,7 @@ from regard.special import BOS, EOS, NAMES, UNKNOWN
 from regard.text.words import Words, split
 
 if TYPE_CHECKING:
-    from regard.inspection.explanation import Explanation
+    from regard.lessons.explanation import Explanation
     from regard.models import EncoderDecoder
     from regard.shapes import Int, Tensor
     from regard.text import Tokenizer
@@ -150,7 +150,7 @@ def explain(
     import torch
 
     from regard.inspection import record
-    from regard.inspection.explanation import Written, explain_decoding, explain_sentence
+    from regard.lessons.explanation import Written, explain_decoding, explain_sentence
 
     pieces = reader.tokenizer.pieces(text)
     of_word = [i for i, piece in enumerate(pieces) if piece.word == place]

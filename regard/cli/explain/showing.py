@@ -9,7 +9,7 @@ from rich.text import Text
 
 from regard.cli.console import clean, open_console
 from regard.cli.explain.grids import grid, word_lines
-from regard.inspection.explanation import Explanation, Step
+from regard.lessons.explanation import Explanation, Step
 
 MAX_PROSE, INDENT, GAP = 96, 3, 4
 BETWEEN = " " * 4

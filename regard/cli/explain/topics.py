@@ -54,7 +54,7 @@ def explain(context: typer.Context) -> None:
 def lecture(json: JSON = False) -> None:
     """The lectures' worked example: two words, then two heads."""
     from regard.cli.explain.showing import show
-    from regard.inspection.explanation import explain_lecture
+    from regard.lessons.explanation import explain_lecture
 
     show(explain_lecture(), as_json=json)
 
@@ -67,7 +67,7 @@ def scores(
 ) -> None:
     """Eight scores on one query and the same keys, side by side."""
     from regard.cli.explain.showing import show
-    from regard.inspection.explanation import explain_scores
+    from regard.lessons.explanation import explain_scores
 
     show(explain_scores(width, checked_seed(seed)), as_json=json)
 
@@ -81,7 +81,7 @@ def masks(
 ) -> None:
     """Who may look where, before and after the softmax."""
     from regard.cli.explain.showing import show
-    from regard.inspection.explanation import explain_masks
+    from regard.lessons.explanation import explain_masks
 
     show(explain_masks(length, window, checked_seed(seed)), as_json=json)
 
@@ -97,8 +97,8 @@ def positions(
 ) -> None:
     """Where a word stands: sines and cosines, in a picture too."""
     from regard.cli.explain.showing import say, show
-    from regard.inspection.explanation import explain_positions
-    from regard.inspection.explanation.positions import encoding
+    from regard.lessons.explanation import explain_positions
+    from regard.lessons.explanation.positions import encoding
 
     explanation = explain_positions(length, width)
     if save is not None:
@@ -114,7 +114,7 @@ def positions(
 def normalisation(json: JSON = False) -> None:
     """Layer norm against batch norm, and the residual."""
     from regard.cli.explain.showing import show
-    from regard.inspection.explanation import explain_normalisation
+    from regard.lessons.explanation import explain_normalisation
 
     show(explain_normalisation(), as_json=json)
 
@@ -188,7 +188,7 @@ def sentence(
     explanation = reading.explain(reader, text, words, place, layer=layer, head=head, step=step)
     if save is not None:
         from regard.inspection.scene import save as save_scene
-        from regard.inspection.scene.explained import explained
+        from regard.lessons.explanation import explained
 
         save_scene(explained(explanation), save)
     show(explanation, as_json=json)

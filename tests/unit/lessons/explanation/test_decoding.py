@@ -8,7 +8,7 @@ import torch
 
 from regard.errors import UsageError
 from regard.inspection import Recording, record
-from regard.inspection.explanation import Step, Written, explain_decoding
+from regard.lessons.explanation import Step, Written, explain_decoding
 from regard.models import build
 from regard.recipes import TransformerSection
 from regard.shapes import Tensor

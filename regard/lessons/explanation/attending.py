@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 
 from regard.attention import Dot
-from regard.inspection.explanation.steps import Step, Table
 from regard.inspection.recording import Recording
+from regard.lessons.explanation.steps import Step, Table
 from regard.shapes import Float, Tensor
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from regard.inspection.explanation import Explanation, Step, Table
 from regard.inspection.scene.frame import BODY, MARGIN, SMALL, TITLE
 from regard.inspection.scene.items import Item, Number, Path, Scene, Text
 from regard.inspection.scene.measure import shortened, text_width
-from regard.inspection.scene.numbers import drawn_table
+from regard.lessons.explanation.steps import Explanation, Step, Table
+from regard.lessons.explanation.table_picture import drawn_table
 
 _WIDTH = 980.0  # of what is written; pictures are as wide as that and their margins
 _LINE = 20.0

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from regard.inspection.explanation import Cell, Table
 from regard.inspection.scene.frame import SMALL
 from regard.inspection.scene.items import Heat, Item, Number, Rectangle, Text
 from regard.inspection.scene.measure import shortened, text_width
+from regard.lessons.explanation.steps import Cell, Table
 
 _CELL, _ROW = 46.0, 19.0
 _TALLEST = 760.0  # of a table with more rows than can be read

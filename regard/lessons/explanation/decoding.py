@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import torch
 
 from regard.errors import UsageError
-from regard.inspection.explanation.attending import Attending
-from regard.inspection.explanation.steps import Step, Table
-from regard.inspection.explanation.thinking import embedding, feedforward
 from regard.inspection.recording import Recording
+from regard.lessons.explanation.attending import Attending
+from regard.lessons.explanation.steps import Step, Table
+from regard.lessons.explanation.thinking import embedding, feedforward
 from regard.shapes import Float, Tensor
 from regard.special import BOS, PAD
 

@@ -7,7 +7,7 @@ import torch
 
 from regard.errors import UsageError
 from regard.inspection import Recording, record
-from regard.inspection.explanation import Explanation, explain_sentence
+from regard.lessons.explanation import Explanation, explain_sentence
 from regard.models import build
 from regard.recipes import TransformerSection
 

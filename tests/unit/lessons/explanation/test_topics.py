@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from regard.attention import SCORES, layer_normalise
 from regard.errors import SizeError
 from regard.inspection import record
-from regard.inspection.explanation import (
+from regard.lessons.explanation import (
     Explanation,
     Table,
     explain_lecture,
@@ -18,8 +18,9 @@ from regard.inspection.explanation import (
     explain_normalisation,
     explain_positions,
     explain_scores,
+    worked_attention,
+    worked_embeddings,
 )
-from regard.inspection.explanation.lecture import embeddings, worked_attention
 
 
 def numbers(explanation: Explanation, name: str) -> torch.Tensor:
@@ -46,7 +47,7 @@ def test_the_lecture_is_torchs_attention(lecture: Explanation) -> None:
 
 
 def test_the_lectures_heads_are_the_modules_own(lecture: Explanation) -> None:
-    words, attention = embeddings(), worked_attention()
+    words, attention = worked_embeddings(), worked_attention()
     with torch.no_grad():
         output = attention(words, words, words)[0]
         with record(attention) as heard:

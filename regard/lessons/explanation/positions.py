@@ -7,7 +7,7 @@ from torch import nn
 
 from regard.attention import Learned, shift_matrix, sinusoids
 from regard.errors import SizeError
-from regard.inspection.explanation.steps import Explanation, Step, Table
+from regard.lessons.explanation.steps import Explanation, Step, Table
 from regard.shapes import Float, Tensor
 
 MAX_LENGTH, MAX_WIDTH = 4096, 2048

@@ -2,8 +2,8 @@
 
 import torch
 
-from regard.inspection.explanation.steps import Step, Table
 from regard.inspection.recording import Recording
+from regard.lessons.explanation.steps import Step, Table
 
 
 def embedding(

@@ -3,7 +3,7 @@
 import torch
 
 from regard.attention import batch_normalise, layer_normalise, residual
-from regard.inspection.explanation.steps import Explanation, Step, Table
+from regard.lessons.explanation.steps import Explanation, Step, Table
 from regard.shapes import Float, Tensor
 
 LECTURE_TABLE = ((1, 3, 6), (2, 2, 2), (0, 1, 5), (4, 6, 1), (5, 2, 3), (1, 0, 1))

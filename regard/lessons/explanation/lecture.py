@@ -9,8 +9,8 @@ import math
 import torch
 
 from regard.attention import Dot, MultiHeadAttention, layer_normalise, residual
-from regard.inspection.explanation.steps import Explanation, Step, Table
 from regard.inspection.recording import Recording, record
+from regard.lessons.explanation.steps import Explanation, Step, Table
 from regard.shapes import Float, Tensor
 
 WORDS = ("Thinking", "Machines")
@@ -24,7 +24,7 @@ SHIFTS = {"query": ((1,), (0,)), "key": ((1, 2), (2, 6)), "value": ((0,), (3, 5)
 """For each head: which neighbours of a feature are added up to make the new one."""
 
 
-def embeddings() -> Float[Tensor, "1 2 D"]:
+def worked_embeddings() -> Float[Tensor, "1 2 D"]:
     """The two words, 128 numbers each."""
     return torch.tensor([EMBEDDINGS], dtype=torch.float64).repeat(1, 1, D_MODEL // PERIOD)
 
@@ -48,7 +48,7 @@ def worked_attention() -> MultiHeadAttention:
 @torch.no_grad()
 def explain_lecture() -> Explanation:
     """Step through the worked example."""
-    words, attention = embeddings(), worked_attention()
+    words, attention = worked_embeddings(), worked_attention()
     with record(attention) as heard:
         output = attention(words, words, words)
     return Explanation(

@@ -5,7 +5,7 @@ from torch import nn
 
 from regard.attention import SCORES, Additive, Attended, Attention, Perceptron, build_score
 from regard.errors import SizeError
-from regard.inspection.explanation.steps import Explanation, Step, Table
+from regard.lessons.explanation.steps import Explanation, Step, Table
 from regard.shapes import Float, Tensor
 
 N_KEYS = 4

@@ -7,10 +7,10 @@ tensors is only how they belong together: the unscaled score, and the parts of a
 from collections.abc import Sequence
 
 from regard.errors import UsageError
-from regard.inspection.explanation.attending import Attending
-from regard.inspection.explanation.steps import Explanation, Step, Table
-from regard.inspection.explanation.thinking import embedding, feedforward
 from regard.inspection.recording import Recording
+from regard.lessons.explanation.attending import Attending
+from regard.lessons.explanation.steps import Explanation, Step, Table
+from regard.lessons.explanation.thinking import embedding, feedforward
 
 
 def explain_sentence(

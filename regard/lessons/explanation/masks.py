@@ -6,8 +6,8 @@ import torch
 
 from regard.attention import Attention, ScaledDot, masks
 from regard.errors import SizeError
-from regard.inspection.explanation.steps import Explanation, Step, Table
 from regard.inspection.recording import record
+from regard.lessons.explanation.steps import Explanation, Step, Table
 from regard.shapes import Bool, Float, Tensor
 
 STORY = (
