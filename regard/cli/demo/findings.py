@@ -12,7 +12,7 @@ from regard.corpora import SEED, SIZES, Example, Extract, open_corpus
 from regard.corpora.phrasebook import Phrasebook
 from regard.evaluation import judge
 from regard.inspection.looking import Looking
-from regard.inspection.report import Contents, PronounScore, Shown, SplitScore, Trained
+from regard.lessons.report import Contents, PronounScore, Shown, SplitScore, Trained
 from regard.recipes import TransformerSection
 from regard.training import read_metrics
 from regard.translation import Translator

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from regard.corpora import Example
 from regard.corpora.phrasebook.nouns import NOUNS
-from regard.inspection.report import PronounScore
+from regard.lessons.report import PronounScore
 
 FRENCH = frozenset({"il", "elle", "ils", "elles"})
 ABOUT_IT = frozenset({"because-it", "but-it"})

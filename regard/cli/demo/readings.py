@@ -10,17 +10,17 @@ from regard.cli.demo.pronouns import is_about_it, rivals
 from regard.corpora import Example
 from regard.data import MemoryCorpus, collate
 from regard.inspection import record
-from regard.inspection.antecedents import (
+from regard.inspection.looking import Looking, by_words
+from regard.inspection.recording import at
+from regard.inspection.rollout import roll_out, roll_out_decoder
+from regard.lessons.antecedents import (
     Case,
     Reading,
     ReadingScore,
     choose_reading,
     score_reading,
 )
-from regard.inspection.looking import Looking, by_words
-from regard.inspection.recording import at
-from regard.inspection.report import PronounLook
-from regard.inspection.rollout import roll_out, roll_out_decoder
+from regard.lessons.report import PronounLook
 from regard.models import EncoderDecoder, build
 from regard.shapes import Float, Tensor
 from regard.special import EOS

@@ -9,7 +9,7 @@ from regard.checkpoint.replacing import write_text
 from regard.errors import UsageError
 from regard.inspection.looking import Looking
 from regard.inspection.pictures import draw_alignment, draw_lines
-from regard.inspection.report import Contents, name_place, write_page
+from regard.lessons.report import Contents, name_place, write_page
 
 FORMATS = ("svg", "png")
 CAPTION = 36  # signs in a line above a panel

@@ -11,8 +11,8 @@ from regard.cli.demo.shades import matrix
 from regard.cli.explain.grids import grid
 from regard.corpora import Extract
 from regard.counting import counted
-from regard.inspection.report import ROWS, Contents, PronounLook, name_place
 from regard.lessons.explanation import Table
+from regard.lessons.report import ROWS, Contents, PronounLook, name_place
 
 MAX_PROSE = 96
 PLAIN_WIDTH = 110  # where there is no terminal to ask

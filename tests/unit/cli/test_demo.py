@@ -11,9 +11,9 @@ from regard.cli.demo.shades import matrix, shade
 from regard.corpora import open_corpus
 from regard.corpora.phrasebook import lecture_examples
 from regard.errors import UsageError
-from regard.inspection.antecedents import Reading, ReadingScore
 from regard.inspection.looking import Looking
-from regard.inspection.report import Contents, PronounLook, SplitScore, Trained
+from regard.lessons.antecedents import Reading, ReadingScore
+from regard.lessons.report import Contents, PronounLook, SplitScore, Trained
 from regard.text import Characters, Piece, Words
 from regard.translation.units import read_units
 

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from regard.inspection.antecedents import Reading
+from regard.lessons.antecedents import Reading
 
 SPLITS = {
     "test": ("new sentences", "新句子"),

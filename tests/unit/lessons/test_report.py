@@ -8,18 +8,19 @@ from html.parser import HTMLParser
 import pytest
 
 from regard.corpora import CORPORA
-from regard.inspection.antecedents import Reading, ReadingScore
 from regard.inspection.looking import Looking
-from regard.inspection.report import (
+from regard.lessons.antecedents import Reading, ReadingScore
+from regard.lessons.report import (
+    PROSE,
     Contents,
     PronounLook,
     PronounScore,
     Shown,
     SplitScore,
     Trained,
+    name_pair,
     write_page,
 )
-from regard.inspection.report.prose import PROSE, name_pair
 
 EVIL = '<script>alert("1")</script>&\''
 LOOKING = Looking((EVIL, "it"), ("a", EVIL, "b"), ((0.2, 0.8, 0.0), (0.0, 0.3, 0.7)), ((1, 2),), 1)

@@ -2,11 +2,11 @@
 
 from html import escape
 
-from regard.inspection.antecedents import ReadingScore
-from regard.inspection.report.charts import curve, heat_map, lines
-from regard.inspection.report.contents import Contents, PronounLook, SplitScore, Trained
-from regard.inspection.report.prose import PROSE, ROWS, SPLITS, both, name_pair, name_place, say
-from regard.inspection.report.style import STYLE
+from regard.lessons.antecedents import ReadingScore
+from regard.lessons.report.charts import curve, heat_map, lines
+from regard.lessons.report.contents import Contents, PronounLook, SplitScore, Trained
+from regard.lessons.report.prose import PROSE, ROWS, SPLITS, both, name_pair, name_place, say
+from regard.lessons.report.style import STYLE
 
 
 def write_page(contents: Contents) -> str:

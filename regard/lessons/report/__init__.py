@@ -1,6 +1,6 @@
 """A report of one model: one page that needs neither network nor program."""
 
-from regard.inspection.report.contents import (
+from regard.lessons.report.contents import (
     Contents,
     PronounLook,
     PronounScore,
@@ -8,10 +8,11 @@ from regard.inspection.report.contents import (
     SplitScore,
     Trained,
 )
-from regard.inspection.report.page import write_page
-from regard.inspection.report.prose import ROWS, name_place
+from regard.lessons.report.page import write_page
+from regard.lessons.report.prose import PROSE, ROWS, name_pair, name_place
 
 __all__ = [
+    "PROSE",
     "ROWS",
     "Contents",
     "PronounLook",
@@ -19,6 +20,7 @@ __all__ = [
     "Shown",
     "SplitScore",
     "Trained",
+    "name_pair",
     "name_place",
     "write_page",
 ]

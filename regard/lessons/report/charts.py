@@ -6,7 +6,7 @@ from html import escape
 from unicodedata import east_asian_width
 
 from regard.inspection.looking import Looking
-from regard.inspection.report.contents import Points
+from regard.lessons.report.contents import Points
 
 _WIDTH, _HEIGHT, _LEFT, _BELOW = 640, 240, 44, 28
 _ROW, _GAP, _TEXT = 24, 150, 14

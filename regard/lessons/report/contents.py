@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from regard.inspection.antecedents import ReadingScore
 from regard.inspection.looking import Looking
+from regard.lessons.antecedents import ReadingScore
 
 Points = tuple[tuple[int, float], ...]  # (update, loss)
 
