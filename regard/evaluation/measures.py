@@ -43,9 +43,8 @@ def check_lengths(outputs: Sequence[str], references: Sequence[str]) -> None:
     """Refuse what cannot be measured."""
     if len(outputs) != len(references):
         raise DataError(
-            f"there are {counted(len(outputs), 'output')} and "
-            f"{counted(len(references), 'reference')}: "
-            "each output needs its own reference"
+            f"{counted(len(outputs), 'output')} cannot be measured against "
+            f"{counted(len(references), 'reference')}: each output needs its own reference"
         )
     if not outputs:
         raise DataError("there is nothing to measure: no outputs were given")

@@ -17,6 +17,7 @@ from regard.recipes import (
 )
 
 counts = st.integers(1, 10**9)
+layers, widths, places = st.integers(1, 1_000), st.integers(1, 1 << 16), st.integers(1, 1 << 20)
 shares = st.floats(0, 1, exclude_max=True)
 positive = st.floats(0, exclude_min=True, allow_infinity=False)
 texts = st.text(max_size=20)
@@ -43,12 +44,12 @@ def named_choices(section: type[Any]) -> dict[str, st.SearchStrategy[Any]]:
 models = st.builds(
     TransformerSection,
     **named_choices(TransformerSection),
-    n_layers=counts,
-    n_decoder_layers=st.none() | counts,
-    d_model=st.integers(1, 10**6).map(lambda n: 6 * n),
+    n_layers=layers,
+    n_decoder_layers=st.none() | layers,
+    d_model=st.integers(1, 10_000).map(lambda n: 6 * n),
     n_heads=st.sampled_from([1, 2, 3, 6]),
-    d_feedforward=counts,
-    max_length=counts,
+    d_feedforward=widths,
+    max_length=places,
     dropout=with_auto(shares),
     attention_dropout=st.none() | shares,
     feedforward_dropout=st.none() | shares,

@@ -65,7 +65,7 @@ def test_what_cannot_be_measured() -> None:
     with pytest.raises(DataError) as unequal:
         judge(["a", "b"], ["a"])
     assert str(unequal.value) == (
-        "there are 2 outputs and 1 reference: each output needs its own reference"
+        "2 outputs cannot be measured against 1 reference: each output needs its own reference"
     )
     with pytest.raises(DataError) as nothing:
         judge([], [])
