@@ -15,6 +15,7 @@ from regard.recipes import (
     parse_recipe,
     write_recipe,
 )
+from regard.recipes.schema import MEASURES
 
 counts = st.integers(1, 10**9)
 layers, widths, places = st.integers(1, 1_000), st.integers(1, 1 << 16), st.integers(1, 1 << 20)
@@ -60,7 +61,8 @@ models = st.builds(
 def possible_training(**values: Any) -> TrainingSection:
     """BLEU and chrF can only be measured where validation decodes; translators translate."""
     values["task"] = "translation"
-    if values["shard"] or not values["decodes_at_validation"]:
+    is_decoded = values["decodes_at_validation"] and not values["shard"]
+    if not is_decoded or values["measure"] not in MEASURES["translation"]:
         values["measure"] = "loss"
     return TrainingSection(**values)
 

@@ -72,5 +72,5 @@ def test_what_is_refused() -> None:
     with pytest.raises(UsageError) as few:
         measure(["a"], ["a"], n_samples=1)
     assert str(few.value) == "1 samples tell nothing: draw 2 or more, 1000 as a rule"
-    with pytest.raises(DataError, match="1 output .* 2 references"):
+    with pytest.raises(DataError, match=r"1 output .* 2 references"):
         compare(["a", "b"], ["a"], ["a", "b"])
