@@ -1,7 +1,7 @@
 """The measures of translation by sacrebleu, built the same way wherever they are used."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
@@ -18,6 +18,25 @@ IS_BETTER_LOW: tuple[Measure, ...] = ("ter",)  # edits: fewer are better
 CHINESE, USUAL = "zh", "13a"
 
 
+class _Chrf(CHRF):
+    """chrF whose scores are all of one type.
+
+    sacrebleu mixes float and float32 where a resample has no match at all, and cannot average them.
+    """
+
+    def _compute_f_score(self, statistics: Any) -> float:
+        return float(super()._compute_f_score(statistics))
+
+
+class _Ter(TER):
+    """TER whose scores are all of one type; sacrebleu mixes them where all references are empty."""
+
+    def _compute_score_from_stats(self, stats: Any) -> Any:
+        score = super()._compute_score_from_stats(stats)
+        score.score = float(score.score)
+        return score
+
+
 def build_measure(name: str, tokenize: str) -> Metric:
     """One measure; Chinese text has no spaces, so TER counts its characters as words."""
     match name:
@@ -25,10 +44,10 @@ def build_measure(name: str, tokenize: str) -> Metric:
             # Without force, sacrebleu warns at every call of text that looks tokenised.
             return BLEU(tokenize=tokenize, force=True)
         case "chrf":
-            return CHRF()
+            return _Chrf()
         case "ter":
             is_chinese = tokenize == CHINESE
-            return TER(normalized=is_chinese, asian_support=is_chinese)
+            return _Ter(normalized=is_chinese, asian_support=is_chinese)
     raise UsageError(f"there is no measure {name!r}: choose among {', '.join(MEASURES)}")
 
 

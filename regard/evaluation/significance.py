@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sacrebleu.significance import PairedTest, Result
 
+from regard.counting import counted
 from regard.errors import UsageError
 from regard.evaluation.measures import (
     IS_BETTER_LOW,
@@ -113,4 +114,5 @@ def compare(
 
 def _check_samples(n_samples: int) -> None:
     if n_samples < 2:
-        raise UsageError(f"{n_samples} samples tell nothing: draw 2 or more, 1000 as a rule")
+        given = counted(n_samples, "sample")
+        raise UsageError(f"{given} cannot give an interval: draw 2 or more, 1000 as a rule")
