@@ -31,7 +31,6 @@ from typing import NamedTuple
 import torch
 from machine import facts, print_facts, print_table
 
-from regard.cli.demo import pronouns
 from regard.corpora import SEED, Example, open_corpus
 from regard.data import MemoryCorpus, collate
 from regard.inspection import record
@@ -39,6 +38,7 @@ from regard.inspection.looking import by_words
 from regard.inspection.recording import at
 from regard.inspection.rollout import roll_out, roll_out_decoder
 from regard.inspection.value_norms import value_norms, value_probe
+from regard.lessons.demo import genders_differ, is_about_it, rivals
 from regard.models import EncoderDecoder, build
 from regard.shapes import Float, Tensor
 from regard.translation import Translator
@@ -95,7 +95,7 @@ def main() -> None:
     translator = Translator.open(given.model)
     examples = open_corpus("phrasebook", given.pair).examples("test", SEED)
     if given.genders_differ:
-        examples = filter(pronouns.genders_differ, examples)
+        examples = filter(genders_differ, examples)
     asked = list(islice(_asked(translator, examples), given.sentences))
     print(f"\n{given.pair}: {len(asked)} sentences of the test split")
     _show("trained", _decided(translator.models[0], asked))
@@ -110,7 +110,7 @@ def main() -> None:
 def _train(model: Path, pair: str, threads: int) -> None:
     """Train on sentences with such a pronoun alone, or go on training."""
     examples = islice(open_corpus("phrasebook", pair).examples("train", SEED), _N_READ)
-    told = list(filter(pronouns.is_about_it, examples))
+    told = list(filter(is_about_it, examples))
     files = model.parent / f"{model.name}-sentences"
     files.mkdir(parents=True, exist_ok=True)
     for name, some in (("valid", told[:_N_VALID]), ("train", told[_N_VALID:])):
@@ -125,7 +125,7 @@ def _train(model: Path, pair: str, threads: int) -> None:
 
 def _asked(translator: Translator, examples: Iterator[Example]) -> Iterator[Asked]:
     for example in examples:
-        found, side, other = pronouns.rivals(example), example.source_side, example.target_side
+        found, side, other = rivals(example), example.source_side, example.target_side
         if found is None or "because-it" not in example.tags or side is None or other is None:
             continue
         pronoun, antecedent, others = found

@@ -2,6 +2,6 @@
 
 ``explanation`` goes through attention step by step, with the numbers of every step; ``complexity``
 measures what a layer costs, and how far signals travel through it. ``antecedents`` asks which
-attention tells what a pronoun stands for, and ``report`` puts the findings about one model on one
-page.
+attention tells what a pronoun stands for, ``report`` puts the findings about one model on one page,
+and ``demo`` finds them out.
 """

@@ -54,7 +54,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("text", "checkpoint", "decoding", "models", "attention"),
     ),
     # What is shown rather than used; no room but the command line builds on it.
-    "lessons": (*BOTTOM, "attention", "inspection"),
+    "lessons": (
+        *BOTTOM,
+        *("text", "corpora", "data", "attention", "models", "decoding", "evaluation"),
+        *("inspection", "checkpoint", "training", "translation"),
+    ),
     # It wraps models so that a search over them can be heard, and broken off (docs/decisions/014).
     "serving": (
         *BOTTOM,

@@ -6,11 +6,11 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
-from regard.cli.demo.saving import FORMATS, Folder
 from regard.cli.demo.shades import matrix
 from regard.cli.explain.grids import grid
 from regard.corpora import Extract
 from regard.counting import counted
+from regard.lessons.demo import FORMATS, Folder
 from regard.lessons.explanation import Table
 from regard.lessons.report import ROWS, Contents, PronounLook, name_place
 

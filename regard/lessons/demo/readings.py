@@ -6,7 +6,6 @@ from itertools import islice
 
 import torch
 
-from regard.cli.demo.pronouns import is_about_it, rivals
 from regard.corpora import Example
 from regard.data import MemoryCorpus, collate
 from regard.inspection import record
@@ -20,6 +19,7 @@ from regard.lessons.antecedents import (
     choose_reading,
     score_reading,
 )
+from regard.lessons.demo.pronouns import is_about_it, rivals
 from regard.lessons.report import PronounLook
 from regard.models import EncoderDecoder, build
 from regard.shapes import Float, Tensor

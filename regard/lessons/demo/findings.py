@@ -6,12 +6,12 @@ from itertools import chain, islice
 from pathlib import Path
 
 from regard.checkpoint import load
-from regard.cli.demo import pronouns, readings
-from regard.cli.searching import beam_of
 from regard.corpora import SEED, SIZES, Example, Extract, open_corpus
 from regard.corpora.phrasebook import Phrasebook
+from regard.decoding import Search
 from regard.evaluation import judge
 from regard.inspection.looking import Looking
+from regard.lessons.demo import pronouns, readings
 from regard.lessons.report import Contents, PronounScore, Shown, SplitScore, Trained
 from regard.recipes import TransformerSection
 from regard.training import read_metrics
@@ -88,7 +88,7 @@ def _chosen(lectures: Sequence[Example], test: Sequence[Example]) -> list[Exampl
 def _translated(translator: Translator, examples: "chain[Example]") -> list[str]:
     """The best translation of each, by the same search as `regard evaluate`."""
     sources = [example.source for example in examples]
-    search = beam_of(5, 1.0, "wu")
+    search = Search(width=5, alpha=1.0, penalty="wu")
     return [best[0].text for best in translator.translate(sources, search)]
 
 
