@@ -8,6 +8,7 @@
     ├── TextTypeError           something else where a str is expected; also a TypeError
     ├── DataError               files of examples that cannot be used
     ├── ModelFolderError        a model folder that is missing, damaged or of a newer format
+    │   └── WriteError          a file or folder that cannot be written; ``reason`` is the system's
     ├── TrainingError           a run that cannot go on
     ├── TraceError              a trace that cannot be opened, or that is not what the model does
     ├── ServiceError            a request, or a way of serving, that the service does not take
@@ -63,6 +64,16 @@ class ModelFolderError(RegardError):
     """A model folder that is missing, damaged or of a newer format."""
 
     code = "model-folder"
+
+
+class WriteError(ModelFolderError):
+    """A file or folder that cannot be written; ``reason`` is what the system said."""
+
+    code = "write"
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class TrainingError(RegardError):

@@ -15,11 +15,19 @@ from typing import Any
 
 from torch import nn
 
-from regard.checkpoint.replacing import OLD, clean, remove_folder, replacing_folder, write_text
 from regard.checkpoint.training_state import TENSORS, VALUES, load_state, save_state
 from regard.checkpoint.weights import WEIGHTS, Weights, read_weights, write_weights
-from regard.checksums import CHECKSUMS, checksum, promises, summed
 from regard.errors import UsageError
+from regard.files import (
+    OLD,
+    checksum,
+    expected_checksums,
+    remove_folder,
+    remove_leftovers,
+    whole_folder,
+    write_checksums,
+    write_text,
+)
 from regard.shapes import Tensor
 
 BEST = "BEST"
@@ -49,9 +57,9 @@ class Checkpoint:
     def problem(self) -> str | None:
         """What is wrong with it, or ``None`` when every byte is as it was written."""
         try:
-            promised = promises(self.path)
+            expected = expected_checksums(self.path)
             for name in _FILES:
-                if checksum(self.path / name) not in promised.get(name, []):
+                if checksum(self.path / name) not in expected.get(name, []):
                     return f"{name} is not as it was written"
         except OSError as error:
             return f"{Path(error.filename or self.path).name}: {error.strerror}"
@@ -77,12 +85,12 @@ class Checkpoints:
     ) -> Checkpoint:
         """Keep this moment, then let go of those too old to keep."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        clean(self.folder)
+        remove_leftovers(self.folder)
         path = self.folder / f"{step:06d}"
-        with replacing_folder(path) as filling:
+        with whole_folder(path) as filling:
             write_weights(filling / WEIGHTS, weights)
             save_state(filling, state)
-            write_text(filling / CHECKSUMS, summed(filling, _FILES))
+            write_checksums(filling)
         if is_best:
             write_text(self.folder / BEST, f"{step}\n")
         self.prune()

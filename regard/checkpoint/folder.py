@@ -13,7 +13,6 @@ import torch
 from torch import nn
 
 from regard.checkpoint.checkpoints import PLACE
-from regard.checkpoint.replacing import beside, clean, replace_summed, sync, telling, write_text
 from regard.checkpoint.weights import (
     WEIGHTS,
     Weights,
@@ -23,6 +22,13 @@ from regard.checkpoint.weights import (
     write_weights,
 )
 from regard.errors import ModelFolderError, UsageError
+from regard.files import (
+    explained_errors,
+    put_in_place,
+    remove_leftovers,
+    staging_folder,
+    write_text,
+)
 from regard.models import EncoderDecoder, Model, build
 from regard.recipes import ModelSection, Recipe, parse_recipe, shown, write_recipe
 from regard.text import Tokenizer
@@ -92,7 +98,7 @@ def begin(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ModelFolderError(f"{folder} cannot be made: {error.strerror}") from error
-    clean(folder)
+    remove_leftovers(folder)
     names = _tokenizer_names(source_tokenizer, target_tokenizer)
     _refuse_another_model(folder, recipe, names)
     _save_tokenizers(folder, names)
@@ -240,10 +246,9 @@ def _load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
 def _save_tokenizers(folder: Path, tokenizers: dict[str, Tokenizer]) -> None:
     kept = set()
     for stem, tokenizer in tokenizers.items():
-        with telling(folder / stem), beside(folder / stem) as staging:
+        with explained_errors(folder / stem), staging_folder(folder / stem) as staging:
             written = tokenizer.save(staging / stem)
-            sync(written)
-            replace_summed(written, folder / written.name)
+            put_in_place(written, folder / written.name, is_summed=True)
             kept.add(written.name)
     for other in folder.glob(f"{TOKENIZER}.*"):
         if other.suffix in ENDINGS and other.name not in kept:

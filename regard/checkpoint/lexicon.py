@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from regard.checkpoint.replacing import write_text
 from regard.checkpoint.weights import require_sound
 from regard.errors import ModelFolderError
+from regard.files import write_text
 from regard.text.segmenting import Lexicon
 
 WORDS = "words.json"

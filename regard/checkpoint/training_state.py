@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
-from regard.checkpoint.replacing import replacing, write_text
 from regard.checkpoint.weights import read_weights
 from regard.errors import ModelFolderError
+from regard.files import whole_file, write_text
 from regard.shapes import Tensor
 
 TENSORS = "state.safetensors"
@@ -29,7 +29,7 @@ def save_state(folder: str | Path, state: Mapping[str, Any]) -> None:
     """Write ``state.safetensors`` and ``state.json`` into a folder."""
     tensors: dict[str, Tensor] = {}
     encoded = _encode(dict(state), "state", tensors)
-    with replacing(Path(folder) / TENSORS) as partial:
+    with whole_file(Path(folder) / TENSORS) as partial:
         save_file(tensors, partial, {"format": "pt"})
     write_text(Path(folder) / VALUES, json.dumps(encoded) + "\n")
 

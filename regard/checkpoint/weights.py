@@ -8,9 +8,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from regard.checkpoint.replacing import replacing
-from regard.checksums import CHECKSUMS, is_damaged
 from regard.errors import ModelFolderError
+from regard.files import CHECKSUMS, is_damaged, whole_file
 from regard.shapes import Tensor
 
 WEIGHTS = "weights.safetensors"
@@ -20,7 +19,7 @@ Weights = Mapping[str, Tensor]
 
 def write_weights(path: Path, weights: nn.Module | Weights, *, is_summed: bool = False) -> None:
     """Write the weights of a model, or given ones, in place of what the file held."""
-    with replacing(path, is_summed=is_summed) as partial:
+    with whole_file(path, is_summed=is_summed) as partial:
         # One entry: safetensors writes several in any order, and equal weights are equal files.
         save_file(_ready(weights), partial, {"format": "pt"})
 

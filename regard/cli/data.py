@@ -112,7 +112,7 @@ def _text(name: str, show: int | None, out: Path | None, *, is_forced: bool) -> 
             f"{out} already holds {path.name}: choose another --out, or replace what is there with "
             "--force"
         )
-    from regard.checkpoint.replacing import write_text
+    from regard.files import write_text
 
     out.mkdir(parents=True, exist_ok=True)
     write_text(path, "\n".join(texts))

@@ -6,10 +6,10 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 
-from regard.checkpoint.replacing import beside, sync, telling
 from regard.cli.data_display import Display
 from regard.corpora import Example, Extract
 from regard.errors import UsageError
+from regard.files import explained_errors, flush, put_in_place, staging_folder
 
 
 def write_files(
@@ -19,17 +19,18 @@ def write_files(
     names = [name for part in parts for name in _names(part, has_annotations)]
     _check_free(folder, names, is_forced)
     folder = folder.absolute()  # "." has no name to write beside
-    with telling(folder), beside(folder) as partial:
-        with Display() as display:
-            for part in parts:
-                _write_part(part, seed, partial, display, has_annotations=has_annotations)
-        for name in names:
-            sync(partial / name)
-        # Only now, when all is there, does anything get its name.
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in names:
-            (partial / name).replace(folder / name)
-        sync(folder)
+    with explained_errors(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with staging_folder(folder) as partial:
+            with Display() as display:
+                for part in parts:
+                    _write_part(part, seed, partial, display, has_annotations=has_annotations)
+            for name in names:
+                flush(partial / name)
+            # Only now, when all is there, does anything get its name.
+            folder.mkdir(exist_ok=True)
+            for name in names:
+                put_in_place(partial / name, folder / name)
 
 
 def _names(part: Extract, has_annotations: bool) -> list[str]:

@@ -29,8 +29,8 @@ def embed(
 
     from regard.cli.arriving import lines_of_files, lines_of_stdin
     from regard.cli.training_session import choose_device
-    from regard.errors import UsageError
-    from regard.inspection.whole_file import whole_file
+    from regard.errors import UsageError, WriteError
+    from regard.files import whole_file
     from regard.language import Finder
 
     if similarity and (files or out is not None):
@@ -68,11 +68,11 @@ def embed(
         if table is None:
             raise UsageError("there are no sentences: give a file, or lines on standard input")
         try:
-            with whole_file(out) as place, place.open("wb") as file:
+            with whole_file(out, is_shared=True) as place, place.open("wb") as file:
                 np.save(file, table)
-        except OSError as error:
+        except WriteError as error:
             raise UsageError(
-                f"vectors cannot be written to {out}: {error.strerror}; choose another place"
+                f"vectors cannot be written to {out}: {error.reason}; choose another place"
             ) from error
         return
     searching.write_utf8()

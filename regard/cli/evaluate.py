@@ -60,6 +60,7 @@ def evaluate(
     from regard.cli.evaluation_report import Diversity, Report, show
     from regard.evaluation import MEASURES, compare, share_equal
     from regard.evaluation import measure as measure_all
+    from regard.files import write_text
 
     system = _system(model, outputs)
     needs_sources = system == model or (against is not None and against.is_dir())
@@ -90,7 +91,7 @@ def evaluate(
     options: dict[str, Any] = {"tokenize": known_tokenization(tokenize), "n_samples": samples}
     lines, translator = written(system)
     if save_outputs is not None:
-        save_outputs.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        write_text(save_outputs, "".join(f"{line}\n" for line in lines))
     compared = []
     if against is not None:
         compared = compare(lines, written(against)[0], references, measures, **options)

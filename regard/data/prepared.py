@@ -7,10 +7,8 @@ A folder holds ``source.ids.bin``, ``source.offsets.bin``, ``target.ids.bin``,
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
@@ -24,7 +22,6 @@ from regard.data.batch import Ids
 from regard.data.cleaning import Cleaner, hash_stripped
 from regard.data.readers import AnySpec, Pair, read_corpus, read_once
 from regard.data.soundness import (
-    keep_checksums,
     mapped,
     require_as_written,
     require_ids,
@@ -32,10 +29,12 @@ from regard.data.soundness import (
     whole_header,
 )
 from regard.data.spec import Spec, parse_spec
-from regard.errors import DataError
+from regard.errors import DataError, WriteError
+from regard.files import whole_folder, write_checksums
 from regard.text.given import checked_items
 from regard.text.tokenizer import Tokenizer
 
+HEADER = "header.json"
 FORMAT = 1
 _CHUNK = 8_192  # pairs encoded at once
 _N_THREADS = 2
@@ -130,10 +129,8 @@ def prepare(
         return found
     hashes = hash_stripped(list(read_corpus(apart))) if apart else None
     cleaner = Cleaner(max_length, max_ratio, drops_duplicates, hashes)
-    beside = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
-    try:
-        beside.mkdir(parents=True)
-        written = _write(beside, parsed, [source_tokenizer, target_tokenizer], cleaner)
+    with prepared_folder(folder, "corpus") as filling:
+        written = _write(filling, parsed, [source_tokenizer, target_tokenizer], cleaner)
         account = cleaner.account()
         if not written["n_pairs"]:
             raise DataError(
@@ -144,13 +141,7 @@ def prepare(
         header = {"format": FORMAT, "fingerprint": fingerprint, **written}
         header["account"] = account.to_json()
         text = json.dumps(header, ensure_ascii=False, indent=2) + "\n"
-        (beside / "header.json").write_text(text, encoding="utf-8")
-        keep_checksums(beside)
-        put_in_place(beside, folder)
-    except OSError as error:
-        raise DataError(f"The corpus cannot be prepared in {folder}: {error.strerror}.") from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        (filling / HEADER).write_text(text, encoding="utf-8")
     return PreparedCorpus(folder)
 
 
@@ -233,21 +224,34 @@ def _origins(spec: Spec) -> list[list[str | int]]:
 def read_header(folder: Path) -> dict[str, Any] | None:
     """The header of a prepared folder; ``None`` if there is none this version understands."""
     try:
-        header = json.loads((folder / "header.json").read_text(encoding="utf-8"))
+        header = json.loads((folder / HEADER).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
     return header if isinstance(header, dict) and header.get("format") == FORMAT else None
 
 
-def put_in_place(beside: Path, folder: Path) -> None:
-    """Rename the new folder to its name; an older corpus there steps aside first."""
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / "header.json").exists():
-        raise DataError(
-            f"{folder} exists and is not a prepared corpus, so it is left alone. "
-            "Name another folder, or delete this one."
-        )
-    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
-    if folder.exists():
-        folder.rename(old)
-    beside.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+@contextmanager
+def prepared_folder(folder: Path, what: str) -> Iterator[Path]:
+    """Within, an empty folder to fill; at the end, with its checksums, it replaces ``folder``.
+
+    Raises:
+        DataError: it cannot be written, or something else than a prepared corpus is there.
+    """
+    try:
+        with whole_folder(folder) as filling:
+            yield filling
+            write_checksums(filling)
+            if _is_something_else(folder):
+                raise DataError(
+                    f"{folder} exists and is not a prepared corpus, so it is left alone. "
+                    "Name another folder, or delete this one."
+                )
+    except WriteError as error:
+        raise DataError(f"The {what} cannot be prepared in {folder}: {error.reason}.") from error
+
+
+def _is_something_else(folder: Path) -> bool:
+    """Whether something is there that this module did not write."""
+    if folder.is_dir():
+        return any(folder.iterdir()) and not (folder / HEADER).exists()
+    return folder.exists()

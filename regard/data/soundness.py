@@ -8,14 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from regard.checksums import CHECKSUMS, first_damaged, summed
 from regard.errors import DataError
-
-
-def keep_checksums(folder: Path) -> None:
-    """Write CHECKSUMS of all files of a folder that is not in its place yet."""
-    names = [one.name for one in folder.iterdir() if one.is_file()]
-    (folder / CHECKSUMS).write_text(summed(folder, names), encoding="utf-8")
+from regard.files import CHECKSUMS, first_damaged
 
 
 @contextmanager

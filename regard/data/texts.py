@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -17,9 +15,8 @@ import numpy.typing as npt
 from regard.corpora import TEXTS
 from regard.data.batch import Ids
 from regard.data.lines import read_lines
-from regard.data.prepared import put_in_place, read_header
+from regard.data.prepared import HEADER, prepared_folder, read_header
 from regard.data.soundness import (
-    keep_checksums,
     mapped,
     require_as_written,
     require_ids,
@@ -122,18 +119,10 @@ def prepare_text(
         found = PreparedText(folder)
         require_ids(folder / "ids.bin", found.ids, len(tokenizer))
         return found
-    beside = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
-    try:
-        beside.mkdir(parents=True)
+    with prepared_folder(folder, "text") as filling:
         header = {"format": FORMAT, "fingerprint": fingerprint}
-        header |= _write(beside, documents(specs, unit), tokenizer)
-        (beside / "header.json").write_text(f"{json.dumps(header, indent=2)}\n", encoding="utf-8")
-        keep_checksums(beside)
-        put_in_place(beside, folder)
-    except OSError as error:
-        raise DataError(f"The text cannot be prepared in {folder}: {error.strerror}.") from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        header |= _write(filling, documents(specs, unit), tokenizer)
+        (filling / HEADER).write_text(f"{json.dumps(header, indent=2)}\n", encoding="utf-8")
     return PreparedText(folder)
 
 

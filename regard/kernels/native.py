@@ -10,7 +10,6 @@ import os
 import platform
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -19,6 +18,7 @@ from typing import Any
 
 import torch
 
+from regard.files import put_in_place, staging_folder
 from regard.shapes import Tensor
 
 _FOLDER = Path(__file__).parent
@@ -146,8 +146,8 @@ def _key(flags: list[str]) -> str:
 
 def _compile(compiler: str, flags: list[str], target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as beside:
-        built = Path(beside) / target.name
+    with staging_folder(target, is_shared=True) as folder:
+        built = folder / target.name
         command = [compiler, *flags, *map(str, _SOURCES), "-o", str(built)]
         subprocess.run(command, check=True, capture_output=True, timeout=600)  # noqa: S603
-        built.replace(target)
+        put_in_place(built, target)

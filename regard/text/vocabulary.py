@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, SupportsIndex
 
-from regard.errors import TextError
+from regard.errors import TextError, WriteError
+from regard.files import write_bytes
 from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN, UNKNOWN_SURFACE
 
 FORMAT = 1
@@ -103,17 +103,14 @@ def surfaces(tokens: Sequence[str], ids: Iterable[SupportsIndex]) -> Iterator[st
 
 
 def write(path_stem: str | Path, suffix: str, content: bytes) -> Path:
-    """Write a file beside its place and rename it there."""
+    """Write the file of a tokenizer whole or not at all."""
     stem = Path(path_stem)
     path = stem.with_name(stem.name + suffix)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
+        write_bytes(path, content, is_shared=True)
+    except WriteError as error:
         raise TextError(
-            f"The tokenizer cannot be written to {path}: {error.strerror}. "
+            f"The tokenizer cannot be written to {path}: {error.reason}. "
             "Check that the folder exists and may be written to."
         ) from error
     return path

@@ -4,10 +4,9 @@ from pathlib import Path
 
 from regard.checkpoint import put_into, read_weights
 from regard.checkpoint.folder import load_without_weights
-from regard.checkpoint.replacing import replacing_folder
 from regard.checkpoint.weights import WEIGHTS, require_sound
-from regard.data.soundness import keep_checksums
 from regard.errors import UsageError
+from regard.files import whole_folder, write_checksums
 from regard.models import Labeller
 from regard.recipes import Recipe, parse_recipe, write_recipe
 from regard.recipes.alone import Alone
@@ -56,11 +55,10 @@ def _take_over(init: str, place: Path) -> None:
             "from a bert: give the folder of one (`regard train bert-tiny` makes them), or leave "
             "--init out"
         )
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with replacing_folder(place) as filling:
+    with whole_folder(place) as filling:
         loaded.source_tokenizer.save(filling / "text")
         (filling / RECIPE).write_text(write_recipe(loaded.recipe), encoding="utf-8")
-        keep_checksums(filling)
+        write_checksums(filling)
 
 
 def put_encoder(model: Labeller, init: str) -> None:

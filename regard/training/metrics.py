@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint.replacing import telling, write_text
+from regard.files import explained_errors, write_text
 from regard.training.events import Event, Finished, Stepped, Validated
 
 _STEPS_BETWEEN = 10  # every tenth update is written: enough for a curve
@@ -32,7 +32,7 @@ class MetricsFile:
         if isinstance(event, Stepped | Validated | Finished):
             record = {"event": type(event).__name__.lower(), **asdict(event)}
             record.pop("samples", None)  # to be read in passing, and sentences of the data
-            with telling(self.path), self.path.open("a", encoding="utf-8") as file:
+            with explained_errors(self.path), self.path.open("a", encoding="utf-8") as file:
                 file.write(_line(record))
 
 

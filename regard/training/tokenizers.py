@@ -4,10 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from regard.checkpoint.replacing import replacing_folder
-from regard.checksums import CHECKSUMS, first_damaged
-from regard.data.soundness import keep_checksums
 from regard.errors import ModelFolderError
+from regard.files import CHECKSUMS, first_damaged, whole_folder, write_checksums
 from regard.recipes import Recipe
 from regard.text import Tokenizer, choose_vocabulary_size, learn, needed_characters
 from regard.text import load as load_tokenizer
@@ -27,12 +25,11 @@ def learned_tokenizers(
     """A tokenizer for each side by name, learned from its sentences unless the folder has it."""
     place = folder / "tokenizers"
     if not place.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        with replacing_folder(place) as filling:
+        with whole_folder(place) as filling:
             for name, sentences in sides.items():
                 size = _size(recipe, sentences, n_sentences_a_pair)
                 _learn(recipe, sentences, size, keeps_layout).save(filling / name)
-            keep_checksums(filling)
+            write_checksums(filling)
     if (damaged := first_damaged(place)) is not None:
         raise ModelFolderError(
             f"{damaged} is damaged: its checksum is not the one in {CHECKSUMS} beside it; copy "

@@ -16,25 +16,25 @@ BOTTOM = ("errors", "shapes", "special", "recipes", "counting")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # room            may import, besides itself
     "errors": (),
-    "checksums": (),
+    "files": ("errors",),
     "shapes": (),
     "special": (),
     "counting": (),
     "recipes": ("errors", "counting"),
-    "text": ("errors", "special", "recipes"),  # not shapes, which brings torch in
-    "kernels": ("errors", "shapes"),
+    "text": ("errors", "files", "special", "recipes"),  # not shapes, which brings torch in
+    "kernels": ("errors", "files", "shapes"),
     "attention": (*BOTTOM, "kernels"),
     "evaluation": BOTTOM,
     "corpora": ("errors", "text.turns"),
-    "data": (*BOTTOM, "checksums", "text", "corpora"),
+    "data": (*BOTTOM, "files", "text", "corpora"),
     "models": (*BOTTOM, "kernels", "attention"),
     "decoding": (*BOTTOM, "kernels", "models.interface"),  # any search serves any model
-    "inspection": (*BOTTOM, "attention"),  # its probes; any model that has them
-    "checkpoint": (*BOTTOM, "checksums", "attention", "models", "text"),
+    "inspection": (*BOTTOM, "files", "attention"),  # its probes; any model that has them
+    "checkpoint": (*BOTTOM, "files", "attention", "models", "text"),
     # A run validates by decoding and scoring, and saves as it goes (docs/decisions/001).
     "training": (
         *BOTTOM,
-        *("checksums", "kernels", "models", "data", "text", "checkpoint"),
+        *("files", "kernels", "models", "data", "text", "checkpoint"),
         *("decoding", "evaluation"),
     ),
     # Text in, text out: the model folder and the searches as one object (docs/decisions/011).
@@ -56,6 +56,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # What is shown rather than used; no room but the command line builds on it.
     "lessons": (
         *BOTTOM,
+        "files",
         *("text", "corpora", "data", "attention", "models", "decoding", "evaluation"),
         *("inspection", "checkpoint", "training", "translation"),
     ),
@@ -71,7 +72,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 }
 
 # Packages that a room and all it imports must do without.
-DOES_WITHOUT = dict.fromkeys(("errors", "recipes", "text", "corpora"), ("torch",))
+DOES_WITHOUT = dict.fromkeys(("errors", "files", "recipes", "text", "corpora"), ("torch",))
 
 
 def violations(path: str, source: str) -> list[str]:
@@ -177,13 +178,13 @@ def test_text_does_without_torch_at_run_time() -> None:
             "regard/data/readers.py",
             "from ..models import Transformer\n",
             "regard/data/readers.py:1: data may import errors, shapes, special, recipes, counting, "
-            "checksums, text, corpora; not regard.models.Transformer",
+            "files, text, corpora; not regard.models.Transformer",
         ),
         (
             "regard/data/__init__.py",
             "from .. import cli\n",
             "regard/data/__init__.py:1: data may import errors, shapes, special, recipes, "
-            "counting, checksums, text, corpora; not regard.cli",
+            "counting, files, text, corpora; not regard.cli",
         ),
         (
             "regard/decoding/beam.py",
@@ -217,7 +218,7 @@ def test_text_does_without_torch_at_run_time() -> None:
         (
             "regard/text/words.py",
             "from regard.shapes import Tensor\n",
-            "regard/text/words.py:1: text may import errors, special, recipes; "
+            "regard/text/words.py:1: text may import errors, files, special, recipes; "
             "not regard.shapes.Tensor",
         ),
         (

@@ -19,9 +19,9 @@ from regard.checkpoint.foreign import (
 )
 from regard.checkpoint.foreign.huggingface import CONFIG, HuggingFaceFolder
 from regard.checkpoint.foreign.imported import Imported
-from regard.checkpoint.replacing import replacing_folder
 from regard.checkpoint.weights import put_into
 from regard.errors import ModelFolderError, UsageError
+from regard.files import whole_folder
 from regard.models import build
 from regard.recipes.labelling import ClassifierSection
 
@@ -78,7 +78,7 @@ def import_model(
     if found.left_out:
         names = ", ".join(found.left_out)
         tell(f"{folder.path} has heads for tasks that are not ours, which are left out: {names}")
-    with replacing_folder(Path(out)) as filling:
+    with whole_folder(Path(out)) as filling:
         save(filling, model, found.recipe, *tokenizers)
     return load(out)
 
@@ -108,7 +108,7 @@ def export_model(model: str | Path | LoadedModel, to: str, out: str | Path) -> P
             f"{loaded.path} holds a model of kind {kind}, which {to} has no place for: models of "
             f"kind {_listed(WRITERS[to])} can be written"
         )
-    with replacing_folder(Path(out)) as filling:
+    with whole_folder(Path(out)) as filling:
         writer(loaded, filling)
     return Path(out)
 

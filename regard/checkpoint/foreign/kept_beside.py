@@ -13,9 +13,9 @@ from pathlib import Path
 from regard.checkpoint.folder import RECIPE, LoadedModel
 from regard.checkpoint.foreign import ctranslate2_model
 from regard.checkpoint.foreign.exchange import WRITERS
-from regard.checkpoint.replacing import clean, replacing_folder
 from regard.checkpoint.weights import WEIGHTS
 from regard.errors import ModelFolderError, UsageError
+from regard.files import remove_leftovers, whole_folder
 
 COMPUTE = ("float32", "int8")
 PLACE, SOURCE = "engines", "SOURCE"
@@ -42,8 +42,8 @@ def kept_beside(loaded: LoadedModel, compute: str) -> Iterator[Path]:
     if not _is_of(path, source):
         try:
             (loaded.path / PLACE).mkdir(exist_ok=True)
-            clean(loaded.path / PLACE)
-            with replacing_folder(path) as filling:
+            remove_leftovers(loaded.path / PLACE)
+            with whole_folder(path) as filling:
                 _fill(loaded, filling, compute, source)
         except (OSError, ModelFolderError):
             temporary = Path(tempfile.mkdtemp(prefix="regard-"))

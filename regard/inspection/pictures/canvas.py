@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from regard.errors import UsageError
+from regard.errors import UsageError, WriteError
+from regard.files import whole_file
 from regard.inspection.fonts import FAMILIES, quiet_matplotlib, register
-from regard.inspection.whole_file import whole_file
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -73,14 +73,14 @@ def canvas(width: float, height: float) -> Iterator[Any]:
 
 
 def save(figure: Any, path: str | Path, dots_per_inch: int = 200) -> Path:
-    """Write the picture whole or not at all: beside its place, then renamed into it."""
+    """Write the picture whole or not at all."""
     place = checked_path(path)
     suffix = place.suffix.lower()
     try:
-        with quiet_matplotlib(), whole_file(place) as beside:
+        with quiet_matplotlib(), whole_file(place, is_shared=True) as partial:
             figure.savefig(
-                beside, format=suffix[1:], dpi=dots_per_inch, metadata=_WITHOUT_DATES[suffix]
+                partial, format=suffix[1:], dpi=dots_per_inch, metadata=_WITHOUT_DATES[suffix]
             )
-    except OSError as error:
-        raise UsageError(f"a picture cannot be saved as {place}: {error.strerror}") from error
+    except WriteError as error:
+        raise UsageError(f"a picture cannot be saved as {place}: {error.reason}") from error
     return place

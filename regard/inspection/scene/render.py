@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from regard.errors import UsageError
+from regard.errors import UsageError, WriteError
+from regard.files import write_bytes
 from regard.inspection.scene.items import Scene
 from regard.inspection.scene.svg import to_svg
-from regard.inspection.whole_file import whole_file
 
 FORMATS = ("svg", "png", "pdf", "html", "json")
 
@@ -58,12 +58,11 @@ def checked_place(path: str | Place) -> Place:
 
 
 def write(place: Place, content: bytes) -> Place:
-    """Write the file whole or not at all: beside its place, then renamed into it."""
+    """Write the file whole or not at all."""
     try:
-        with whole_file(place) as beside:
-            beside.write_bytes(content)
-    except OSError as error:
-        raise UsageError(f"a picture cannot be saved as {place}: {error.strerror}") from error
+        write_bytes(place, content, is_shared=True)
+    except WriteError as error:
+        raise UsageError(f"a picture cannot be saved as {place}: {error.reason}") from error
     return place
 
 

@@ -15,11 +15,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as serialise
 
-from regard.errors import TraceError
+from regard.errors import TraceError, WriteError
+from regard.files import write_bytes
 from regard.inspection.trace.checks import check_rows
 from regard.inspection.trace.sentence import Sentence
 from regard.inspection.trace.trace import Does, Kind, Provenance, Step, Trace, TracedSite
-from regard.inspection.whole_file import whole_file
 
 FORMAT = 1  # raised when a trace of today could be misread by Regard of yesterday
 KEY = "regard.trace"
@@ -51,7 +51,7 @@ class _Head(BaseModel):
 
 
 def save_trace(trace: Trace, path: str | Path) -> Path:
-    """Write the file whole or not at all: beside its place, then renamed into it."""
+    """Write the file whole or not at all."""
     place = Path(path)
     arrays = {site.name: np.ascontiguousarray(site.weights) for site in trace.sites}
     if trace.positions is not None:
@@ -60,10 +60,9 @@ def save_trace(trace: Trace, path: str | Path) -> Path:
     head["crc32"] = _checksum(head, arrays)
     written = serialise(arrays, {KEY: json.dumps(head, ensure_ascii=False)})
     try:
-        with whole_file(place) as beside:
-            beside.write_bytes(written)
-    except OSError as error:
-        raise TraceError(f"a trace cannot be saved as {place}: {error.strerror}") from error
+        write_bytes(place, written, is_shared=True)
+    except WriteError as error:
+        raise TraceError(f"a trace cannot be saved as {place}: {error.reason}") from error
     return place
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 
-from regard.checkpoint.replacing import write_text
 from regard.errors import UsageError
+from regard.files import write_text
 from regard.inspection.looking import Looking
 from regard.inspection.pictures import draw_alignment, draw_lines
 from regard.lessons.report import Contents, name_place, write_page

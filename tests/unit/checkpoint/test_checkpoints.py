@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.checkpoint import Checkpoint, Checkpoints, average, replacing
+from regard.checkpoint import Checkpoint, Checkpoints, average
 from regard.errors import ModelFolderError, UsageError
 
 
@@ -136,13 +136,6 @@ def test_one_that_cannot_be_removed_ends_no_run(
     three.save(400, weights(4), {})
     assert steps(three) == [100, 200, 300, 400]
     assert "000100 cannot be removed: Permission denied" in caplog.text
-
-
-def test_a_folder_in_whose_place_a_file_lies(tmp_path: Path) -> None:
-    (tmp_path / "a.partial").write_text("in the way")
-    replacing.write_text(tmp_path / "a", "text")
-    assert (tmp_path / "a").read_text() == "text"
-    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_the_average_is_the_mean(three: Checkpoints) -> None:

@@ -1,8 +1,5 @@
 """A kill or a full disk while saving leaves what was saved before."""
 
-import errno
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +11,6 @@ import torch
 from safetensors import SafetensorError
 
 from regard.checkpoint import Checkpoints, begin, load, save, save_weights
-from regard.checkpoint.replacing import replacing
 from regard.errors import ModelFolderError
 from regard.models import Transformer, build
 from regard.recipes import Recipe, read_recipe
@@ -96,36 +92,6 @@ def test_the_sentence_names_the_reason(tmp_path: Path, monkeypatch: pytest.Monke
         "room and give the command again, or choose another place"
     )
     assert not list(tmp_path.glob("*.partial"))
-
-
-@pytest.mark.parametrize(
-    ("number", "remedy"),
-    [
-        (errno.ENOSPC, "make room"),
-        (errno.EDQUOT, "make room"),
-        (errno.EACCES, "writable"),
-        (errno.EPERM, "writable"),
-        (errno.EROFS, "writable"),
-        (errno.EIO, "another place"),
-    ],
-)
-def test_what_helps_follows_from_what_the_system_said(
-    tmp_path: Path, number: int, remedy: str
-) -> None:
-    with pytest.raises(ModelFolderError) as caught, replacing(tmp_path / "file"):
-        raise OSError(number, os.strerror(number))
-    assert os.strerror(number) in str(caught.value)
-    assert remedy in str(caught.value)
-    assert ("make room" in str(caught.value)) == (remedy == "make room")
-
-
-def test_a_folder_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    with pytest.raises(ModelFolderError) as caught, replacing(folder / "file"):
-        shutil.rmtree(folder)
-    assert f"{folder} is gone" in str(caught.value)
-    assert "make room" not in str(caught.value)
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
