@@ -49,8 +49,8 @@ def chat(
 ) -> None:
     """Talk with a model that learned to answer, a line each; it remembers the last turns."""
 
-    from regard.cli.training_session import choose_device
     from regard.decoding import Search
+    from regard.devices import choose_device
     from regard.errors import UsageError
     from regard.translation import Chat
 

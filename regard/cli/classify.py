@@ -34,7 +34,7 @@ def classify(
     device: searching.Device = "auto",
 ) -> None:
     """Tell the labels of texts: label, probability and text; or judge a model with --gold FILE."""
-    from regard.cli.training_session import choose_device
+    from regard.devices import choose_device
     from regard.language import Judge
 
     searching.set_threads(threads)

@@ -28,7 +28,7 @@ def embed(
     import numpy as np
 
     from regard.cli.arriving import lines_of_files, lines_of_stdin
-    from regard.cli.training_session import choose_device
+    from regard.devices import choose_device
     from regard.errors import UsageError, WriteError
     from regard.files import whole_file
     from regard.language import Finder

@@ -25,7 +25,7 @@ def fill(
 ) -> None:
     """Find the words that were taken out of a sentence: regard fill MODEL "The [MASK] sleeps"."""
 
-    from regard.cli.training_session import choose_device
+    from regard.devices import choose_device
     from regard.language import Finder
 
     searching.set_threads(threads)

@@ -77,7 +77,7 @@ def generate(
     import torch
 
     from regard.cli.look import saving
-    from regard.cli.training_session import choose_device
+    from regard.devices import choose_device
     from regard.errors import UsageError
     from regard.language import Looks, Writer
 

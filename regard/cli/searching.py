@@ -57,7 +57,7 @@ def open_translator(
     compute: str | None = None,
 ) -> "Translator":
     """The model or models, on the device, with the threads and by the engine asked for."""
-    from regard.cli.training_session import choose_device
+    from regard.devices import choose_device
     from regard.kernels import keep_heap
     from regard.translation import Translator
 

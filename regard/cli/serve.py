@@ -83,7 +83,7 @@ def serve(
         raise MissingExtraError("serving over HTTP", "serve") from error
     import torch
 
-    from regard.cli.training_session import choose_device
+    from regard.devices import choose_device
     from regard.kernels import keep_heap
 
     settings = Settings(

@@ -27,7 +27,7 @@ def tag(
     device: searching.Device = "auto",
 ) -> None:
     """Tell the tag of each word, one a line after its word; or judge a model with --gold FILE."""
-    from regard.cli.training_session import choose_device
+    from regard.devices import choose_device
     from regard.language import WordJudge
 
     searching.set_threads(threads)

@@ -14,6 +14,7 @@ import torch
 
 from regard.cli.main import INTERRUPTED
 from regard.cli.training_display import Display
+from regard.devices import choose_device, require_memory_to_train
 from regard.errors import MissingExtraError, RegardError, UsageError
 from regard.evaluation import Quality
 from regard.kernels import keep_heap
@@ -36,8 +37,6 @@ from regard.training import (
     train,
 )
 from regard.training.events import Event, Finished, Stepped, Validated
-
-_BYTES_A_WEIGHT = 16  # in training: its own four, its gradient's, and two moments'
 
 
 def run_session(
@@ -122,7 +121,7 @@ def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display:
     resolved = prepared.recipe
     torch.manual_seed(resolved.training.seed)
     n_source, n_target = len(prepared.source_tokenizer), len(prepared.target_tokenizer)
-    _require_memory(resolved, device)
+    require_memory_to_train(resolved.model.least_size, resolved.model.shape, device)
     model = build(resolved.model, n_source, n_target)
     if isinstance(model, Labeller) and resolved.training.init and not keeper.last_update():
         put_encoder(model, resolved.training.init)
@@ -148,22 +147,6 @@ def _set_up(recipe: Recipe, keeper: FolderKeeper, device: torch.device, display:
     )
 
 
-def _require_memory(recipe: Recipe, device: torch.device) -> None:
-    """Refuse a model that this machine cannot train before it is built: weights, gradients, Adam's.
-
-    Elsewhere than on a CPU, memory that is asked for in vain is refused at once.
-    """
-    if device.type != "cpu" or not hasattr(os, "sysconf"):
-        return
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    needed = recipe.model.least_size * _BYTES_A_WEIGHT
-    if needed > there:
-        raise UsageError(
-            f"a model of {recipe.model.shape} needs more than {needed >> 30:,} GB of memory to be "
-            f"trained, and this machine has {there >> 30:,}: choose fewer layers or a smaller width"
-        )
-
-
 def _preparing(recipe: Recipe) -> Callable[..., Prepared]:
     """What reads the data of a recipe: of pairs, of labels or of one text."""
     if recipe.training.task in OF_PAIRS:
@@ -177,22 +160,6 @@ def _require_processes(n_ranks: int) -> None:
             "training.shard = true spreads a model over several processes: start them with "
             "torchrun --nproc-per-node 2 -m regard train ..., or leave it out"
         )
-
-
-def choose_device(name: str) -> torch.device:
-    """The device of that name; "auto" takes a GPU where there is one."""
-    has_cuda, has_mps = torch.cuda.is_available(), torch.backends.mps.is_available()
-    if name == "auto":
-        name = "cuda" if has_cuda else "mps" if has_mps else "cpu"
-    there = {"cpu": True, "cuda": has_cuda, "mps": has_mps}
-    kind = name.split(":")[0]
-    if kind not in there:
-        raise UsageError(f"--device {name} is not known: choose auto, cpu, cuda or mps")
-    if not there[kind]:
-        raise UsageError(f"--device {name} is not there on this machine: choose auto or cpu")
-    if name == "cuda":  # torchrun numbers the processes of a machine: one GPU each
-        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-    return torch.device(name)
 
 
 @contextmanager

@@ -21,7 +21,6 @@ from regard.checkpoint import (
     save_lexicon,
     save_weights,
 )
-from regard.checkpoint.locking import LOCK, FolderLock
 from regard.checkpoint.training_state import VALUES
 from regard.checkpoint.weights import WEIGHTS
 from regard.counting import counted
@@ -33,6 +32,7 @@ from regard.shapes import Tensor
 from regard.text import Tokenizer
 from regard.text.segmenting import Lexicon
 from regard.training.distributed import Ranks
+from regard.training.locking import LOCK, FolderLock
 from regard.training.run import AnyUpdater, Progress
 from regard.training.sharded import spread_weights, whole_weights
 

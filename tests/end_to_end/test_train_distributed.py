@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from regard.checkpoint import load
-from regard.checkpoint.locking import FolderLock
 from regard.training import read_metrics
+from regard.training.locking import FolderLock
 
 from . import commands
 

@@ -17,6 +17,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # room            may import, besides itself
     "errors": (),
     "files": ("errors",),
+    "devices": ("errors",),
     "shapes": (),
     "special": (),
     "counting": (),

@@ -160,7 +160,7 @@ def sentence(
     """Your sentence through one head of encoder and decoder, embedding to arg-max."""
     from regard.cli.explain import reading
     from regard.cli.explain.showing import say, show
-    from regard.cli.training_session import choose_device
+    from regard.devices import choose_device
     from regard.inspection.scene import checked_place
 
     if save is not None:

@@ -60,7 +60,7 @@ def find_trace(
     if target is not None and not target.strip():
         raise UsageError("--target is empty: give a translation, or leave it out")
     from regard.checkpoint import load
-    from regard.cli.training_session import choose_device
+    from regard.devices import choose_device
     from regard.tracing import open_any, trace
 
     loaded = load(model, choose_device(device))

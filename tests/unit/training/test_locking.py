@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from regard.checkpoint import locking
-from regard.checkpoint.locking import LOCK, FolderLock
 from regard.errors import ModelFolderError, TrainingError
+from regard.training import locking
+from regard.training.locking import LOCK, FolderLock
 
 HOLDING = """
 import sys, time
 from pathlib import Path
-from regard.checkpoint.locking import FolderLock
+from regard.training.locking import FolderLock
 
 lock = FolderLock(Path(sys.argv[1]))
 lock.acquire()
