@@ -105,3 +105,8 @@ class MissingExtraError(RegardError):
             f"run pip install '.[{extra}]' in Regard's source folder"
         )
         self.extra = extra
+
+
+def shortened(given: str, most: int = 40) -> str:
+    """What was given, cut where a sentence about it would no longer be read."""
+    return given if len(given) <= most else f"{given[:most]}…"

@@ -8,7 +8,7 @@ import typer
 
 from regard.cli import searching
 from regard.cli.plain_help import PlainCommand, PlainGroup
-from regard.errors import UsageError
+from regard.errors import UsageError, shortened
 
 JSON = Annotated[bool, typer.Option("--json", help="Print every number as JSON instead.")]
 SEED = Annotated[int, typer.Option(help="Which random numbers.")]
@@ -22,8 +22,6 @@ class Topics(PlainGroup):
         """Find the topic."""
         name = args[0]
         if name not in self.commands and not name.startswith("-"):
-            from regard.cli.explain.reading import shortened
-
             shown = shortened(name)
             close = difflib.get_close_matches(shown.lower(), self.commands, n=1, cutoff=0.5)
             meant = f" Did you mean {close[0]}?" if close else ""
@@ -158,10 +156,10 @@ def sentence(
     json: JSON = False,
 ) -> None:
     """Your sentence through one head of encoder and decoder, embedding to arg-max."""
-    from regard.cli.explain import reading
     from regard.cli.explain.showing import say, show
     from regard.devices import choose_device
     from regard.inspection.scene import checked_place
+    from regard.lessons.explanation import reading
 
     if save is not None:
         checked_place(save)

@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regard.cli.explain.reading import shortened
 from regard.counting import counted, noun
-from regard.errors import UsageError
+from regard.errors import UsageError, shortened
 from regard.inspection.scene.view import View
 from regard.inspection.trace import KINDS, Trace
 from regard.special import UNKNOWN

@@ -2,7 +2,8 @@
 
 Nothing here prints or writes. An explanation is a value: titled steps, each with its formula, a few
 words and labelled tables of numbers that the library computed from the inputs alone.
-:func:`explained` lays it out as one picture.
+:func:`explained` lays it out as one picture. The module ``reading`` lets a model read a sentence
+of the user's; it alone needs models, and is imported only where they are.
 """
 
 from regard.lessons.explanation.decoding import Written, explain_decoding

@@ -3,18 +3,24 @@
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import torch
+from pydantic import ValidationError
+
+from regard.checkpoint import load
 from regard.counting import counted
-from regard.errors import RecipeError, TextError, UsageError
+from regard.decoding import Limits, Search, greedy
+from regard.errors import RecipeError, TextError, UsageError, shortened
+from regard.inspection import record
+from regard.lessons.explanation.decoding import Written, explain_decoding
+from regard.lessons.explanation.sentence import explain_sentence
+from regard.lessons.explanation.steps import Explanation
+from regard.models import EncoderDecoder, build
+from regard.recipes import TransformerSection
+from regard.shapes import Int, Tensor
 from regard.special import BOS, EOS, NAMES, UNKNOWN
+from regard.text import Tokenizer
 from regard.text.words import Words, split
-
-if TYPE_CHECKING:
-    from regard.lessons.explanation import Explanation
-    from regard.models import EncoderDecoder
-    from regard.shapes import Int, Tensor
-    from regard.text import Tokenizer
 
 MAX_WORDS, MAX_LETTERS = 512, 100
 MAX_WIDTH, MAX_HEADS, MAX_LAYERS = 1024, 64, 24
@@ -26,9 +32,9 @@ PRONOUNS = ("it", "它")
 class Reader:
     """A model with the tokenizer it reads by, and a sentence about it."""
 
-    model: "EncoderDecoder"
-    tokenizer: "Tokenizer"
-    target_tokenizer: "Tokenizer"
+    model: EncoderDecoder
+    tokenizer: Tokenizer
+    target_tokenizer: Tokenizer
     is_pre_norm: bool
     about: str
     longest: int | None = None  # translation, in tokens; None: as searches have it
@@ -82,12 +88,6 @@ def _interesting(words: list[str]) -> int:
 
 def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, seed: int) -> Reader:
     """An untrained model that knows exactly these words."""
-    import torch
-    from pydantic import ValidationError
-
-    from regard.models import EncoderDecoder, build
-    from regard.recipes import TransformerSection
-
     for option, given, most in (
         ("--width", width, MAX_WIDTH),
         ("--heads", n_heads, MAX_HEADS),
@@ -103,8 +103,9 @@ def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, s
     except ValidationError as error:
         sentence = error.errors()[0]["msg"].removeprefix("Value error, ")
         raise RecipeError(sentence) from error
-    torch.manual_seed(seed)
-    model = build(section, len(tokenizer), len(tokenizer))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = build(section, len(tokenizer), len(tokenizer))
     about = (
         f"A fresh model, untrained (d_model = {width}, {counted(n_heads, 'head')}, "
         f"{counted(n_layers, 'layer')}, seed {seed}): every step is real, but what the weights "
@@ -117,9 +118,6 @@ def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, s
 
 def saved_reader(folder: Path) -> Reader:
     """The model of a model folder."""
-    from regard.checkpoint import load
-    from regard.recipes import TransformerSection
-
     try:
         loaded = load(folder)
     except OSError as error:
@@ -145,13 +143,8 @@ def saved_reader(folder: Path) -> Reader:
 
 def explain(
     reader: Reader, text: str, words: list[str], place: int, *, layer: int, head: int, step: int
-) -> "Explanation":
+) -> Explanation:
     """Let the model translate the sentence, record all of it, and explain what was heard."""
-    import torch
-
-    from regard.inspection import record
-    from regard.lessons.explanation import Written, explain_decoding, explain_sentence
-
     pieces = reader.tokenizer.pieces(text)
     of_word = [i for i, piece in enumerate(pieces) if piece.word == place]
     if not of_word:
@@ -194,16 +187,14 @@ def explain(
     return replace(explanation, steps=(*explanation.steps, *decoding))
 
 
-def _translate(reader: Reader, ids: "Int[Tensor, '1 S']") -> tuple[int, ...]:
+def _translate(reader: Reader, ids: Int[Tensor, "1 S"]) -> tuple[int, ...]:
     """Always the most probable token next, so that every step ends with an arg-max."""
-    from regard.decoding import Limits, Search, greedy
-
     limits = Limits() if reader.longest is None else Limits(most=reader.longest)
     (found,) = greedy(reader.model, ids, Search(width=1, limits=limits))
     return (*found.tokens, EOS)
 
 
-def _printed(tokenizer: "Tokenizer", token: int) -> str:
+def _printed(tokenizer: Tokenizer, token: int) -> str:
     return tokenizer.token(token).replace("▁", " ").strip() or "␣"
 
 
@@ -219,11 +210,6 @@ def _remarks(words: list[str], place: int, pieces: list[str], n_unknown: int) ->
         alike = ": it cannot tell them apart" if n_unknown > 1 else ""
         remarks.append(f"The model does not know {n_unknown} of the {len(words)} words{alike}.")
     return remarks
-
-
-def shortened(given: str, most: int = 40) -> str:
-    """What was given, cut where a sentence about it would no longer be read."""
-    return given if len(given) <= most else f"{given[:most]}…"
 
 
 def _listed(words: list[str], most: int = 20) -> str:
