@@ -86,16 +86,19 @@ def show(contents: Contents, folder: Folder) -> None:
 def _show_scores(contents: Contents) -> None:
     _title("How good is it?")
     for score in contents.scores:
-        what = {"test": "new sentences", "combinations": "new combinations of known words"}
+        what = {
+            "test": counted(score.n, "new sentence"),
+            "combinations": f"{counted(score.n, 'new combination')} of known words",
+        }
         say(
-            f"  {score.n:,} {what.get(score.split, score.split)}: BLEU {score.bleu:.1f}, "
+            f"  {what.get(score.split, f'{score.n:,} {score.split}')}: BLEU {score.bleu:.1f}, "
             f"{100 * score.exact:.1f} % exactly right"
         )
     found = contents.pronouns
     if found is not None:
         each = ", ".join(f"{p} {right} of {n}" for p, (n, right) in found.by_pronoun.items())
         say(
-            f"  {found.n:,} sentences where the meaning alone tells il from elle: "
+            f"  {counted(found.n, 'sentence')} where the meaning alone tells il from elle: "
             f"{100 * found.accuracy:.1f} % have the right one ({each}); guessing gives "
             f"{100 * found.guessing:.1f} %"
         )
@@ -149,10 +152,10 @@ def _show_pronoun(contents: Contents) -> None:
         say(f"  The tokenizer made one token of “{first.token}”: it looks as a whole.")
     say(
         f"  {name_place(valid.reading)[0]}, {ROWS[valid.reading.row][0]}: the attention that best "
-        f"told what the pronoun stands for on {valid.n:,} validation sentences."
+        f"told what the pronoun stands for on {counted(valid.n, 'validation sentence')}."
     )
     say(
-        f"  On {test.n:,} test sentences the right noun gets more than the other one in "
+        f"  On {counted(test.n, 'test sentence')} the right noun gets more than the other one in "
         f"{100 * test.share:.0f} %: {test.weight:.2f} of the attention against {test.other:.2f}. "
         f"Control: the same network untrained {100 * control.share:.0f} %, chance 50 %."
     )
