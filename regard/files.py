@@ -1,8 +1,9 @@
 """Atomic writes: a file or folder is whole or not there, whatever happens meanwhile.
 
 Everything is written beside its place, flushed to the disk, then renamed into place. A kill or a
-full disk at any moment leaves what was there before. Leftovers end in ``.partial`` and are removed
-by the next writer; a folder of ours has one writer at a time.
+full disk at any moment leaves what was there before. Leftovers are called ``.NAME.partial`` and are
+removed by the next writer; a folder of ours has one writer at a time. The names are hidden ones, so
+that a ``NAME.old`` of the user's own is never in the way.
 
 ``CHECKSUMS`` of a folder has for its files the CRC-32 and length they were written with:
 
@@ -27,10 +28,9 @@ from safetensors import SafetensorError
 
 from regard.errors import WriteError
 
-PARTIAL = ".partial"
-OLD = ".old"
 CHECKSUMS = "CHECKSUMS"
 
+_PARTIAL = ".partial"
 _CHUNK = 1 << 20
 _ATTEMPTS = 3  # a file that is being replaced meanwhile may be read between two checksums
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -64,7 +64,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
     """Atomic write of a folder: within, an empty folder to fill; at the end it replaces ``path``.
 
     No system can put one full folder in another's place in one moment: the one before steps aside
-    to ``path.old``, where a reader that finds no ``path`` can look for it.
+    to ``.NAME.old``, where a reader that finds no ``path`` can look for it.
 
     Raises:
         WriteError: what the system said while it was written, and what helps.
@@ -75,7 +75,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
             yield partial
             for one in (*partial.rglob("*"), partial):
                 flush(one)
-            old = path.with_name(f"{path.name}{OLD}")
+            old = path.with_name(f".{path.name}.old")
             if path.exists():
                 if old.exists():
                     remove_folder(old)
@@ -162,12 +162,12 @@ def remove_folder(path: Path) -> None:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove what a writer that was killed left in a folder."""
-    for leftover in folder.glob(f"*{PARTIAL}"):
+    for leftover in folder.glob(f"*{_PARTIAL}"):
         _remove(leftover)
 
 
 def _partial(path: Path, process: str = "") -> Path:
-    return path.with_name(f"{path.name}{process}{PARTIAL}")
+    return path.with_name(f".{path.name}{process}{_PARTIAL}")
 
 
 def _remove(path: Path) -> None:

@@ -19,7 +19,6 @@ from regard.checkpoint.training_state import TENSORS, VALUES, load_state, save_s
 from regard.checkpoint.weights import WEIGHTS, Weights, read_weights, write_weights
 from regard.errors import UsageError
 from regard.files import (
-    OLD,
     checksum,
     expected_checksums,
     remove_folder,
@@ -34,7 +33,8 @@ BEST = "BEST"
 PLACE = Path("training") / "checkpoints"
 
 _FILES = (WEIGHTS, TENSORS, VALUES)
-_NAME = re.compile(rf"(\d+)({re.escape(OLD)})?")
+# One that stepped aside for itself is .000400.old; earlier versions called it 000400.old.
+_NAME = re.compile(r"(\d+)|\.?(\d+)\.old")
 
 _log = logging.getLogger(__name__)
 
@@ -117,7 +117,7 @@ class Checkpoints:
         for path in self.folder.glob("*"):
             name = _NAME.fullmatch(path.name)
             if name and path.is_dir():
-                found.append((int(name[1]), name[2] is None, path))
+                found.append((int(name[1] or name[2]), name[2] is None, path))
         return tuple(Checkpoint(step, path) for step, _, path in sorted(found))
 
     def prune(self) -> None:

@@ -152,7 +152,7 @@ def test_files_that_are_there_are_replaced_only_when_asked(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_what_is_stopped_leaves_nothing_half_written(number: int, tmp_path: Path) -> None:
-    out, partial = tmp_path / "dates", tmp_path / "dates.partial"
+    out, partial = tmp_path / "dates", tmp_path / ".dates.partial"
     command = [sys.executable, "-m", "regard", "data", "dates", "--out", str(out)]
     # Tests that a shell runs in the background would hand on that Ctrl-C is ignored.
     command = ["env", "--default-signal=INT", *command, "--size", "9000000"]

@@ -93,7 +93,7 @@ def test_a_folder_that_nobody_made_is_not_made(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_whose_place_a_file_lies(tmp_path: Path) -> None:
-    (tmp_path / "a.partial").write_text("in the way")
+    (tmp_path / ".a.partial").write_text("in the way")
     write_text(tmp_path / "a", "text")
     assert (tmp_path / "a").read_text() == "text"
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
@@ -108,6 +108,22 @@ def test_a_folder_has_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
             assert path.exists() == (said == "new")
         assert (path / "inner" / "a").read_text() == said
         assert names(path.parent) == ["corpus", "corpus/inner", "corpus/inner/a"]
+
+
+def test_what_the_user_keeps_beside_a_folder_stays(tmp_path: Path) -> None:
+    for name in ("model", "model.old", "model.partial", "a.old", "a.partial"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine").touch()
+    with whole_folder(tmp_path / "model") as filling:
+        write_text(filling / "new", "")
+    write_text(tmp_path / "a", "")
+    kept = [path.parent.name for path in sorted(tmp_path.rglob("mine"))]
+    assert kept == ["a.old", "a.partial", "model.old", "model.partial"]
+    assert sorted(set(names(tmp_path)) - {f"{name}/mine" for name in kept} - {*kept}) == [
+        "a",
+        "model",
+        "model/new",
+    ]
 
 
 def test_a_folder_that_is_not_filled_leaves_the_one_before(tmp_path: Path) -> None:

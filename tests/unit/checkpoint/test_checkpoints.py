@@ -102,12 +102,20 @@ def test_the_same_step_again_takes_the_place_of_the_first(three: Checkpoints) ->
     assert steps(three) == [100, 200, 300]
 
 
-def test_one_that_stepped_aside_is_found_when_the_new_one_never_came(three: Checkpoints) -> None:
+@pytest.mark.parametrize("aside", [".000300.old", "000300.old"])  # the second of earlier versions
+def test_one_that_stepped_aside_is_found_when_the_new_one_never_came(
+    three: Checkpoints, aside: str
+) -> None:
     newest = three.all()[-1].path
-    newest.rename(newest.with_name("000300.old"))
+    newest.rename(newest.with_name(aside))
     latest = three.latest()
     assert latest is not None
     assert (latest.step, latest.state()) == (300, {"step": 300})
+
+
+def test_one_that_stepped_aside_goes_when_the_new_one_has_come(three: Checkpoints) -> None:
+    newest = three.all()[-1].path
+    newest.rename(newest.with_name(".000300.old"))
     three.save(300, weights(5), {"new": True})
     assert sorted(path.name for path in three.folder.iterdir()) == ["000100", "000200", "000300"]
 
