@@ -17,10 +17,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from regard.config import TransformerSection
 from regard.data import Batch
 from regard.kernels import is_native, without_native
 from regard.models import build
-from regard.recipes import TransformerSection
 from regard.special import BOS, EOS, PAD
 from regard.training.tasks import translation
 from regard.training.updater import Updater

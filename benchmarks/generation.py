@@ -26,11 +26,11 @@ from machine import facts, print_facts, print_table
 
 from regard.checkpoint import save
 from regard.checkpoint.foreign import export_model
+from regard.config import read_recipe
 from regard.decoding import Slid
 from regard.kernels import keep_heap
 from regard.language import Writer
 from regard.models import build
-from regard.recipes import read_recipe
 from regard.special import EOS
 from regard.text import Characters
 

@@ -33,10 +33,10 @@ from machine import facts, print_facts, print_table
 from plain_gpt import CONTEXT, ROWS, Plain
 from torch import Tensor, nn
 
+from regard.config import read_recipe
 from regard.data import Batch, Windows, held_out_windows
 from regard.kernels import keep_heap
 from regard.models import build
-from regard.recipes import read_recipe
 from regard.training.schedule import SCHEDULES
 from regard.training.tasks import language
 from regard.training.text_preparation import prepare_text_run

@@ -26,7 +26,7 @@ import torch
 from machine import facts, print_facts, print_table
 from measuring import train_with_marks
 
-from regard.recipes import read_recipe
+from regard.config import read_recipe
 from regard.training import FolderKeeper, Ranks, prepare_run
 
 _PHASES = ("prepare", "train")

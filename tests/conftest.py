@@ -7,9 +7,9 @@ from pathlib import Path
 import jaxtyping
 
 # Shapes are checked only in modules imported after this line, so nothing of ours comes before it.
-# Two rooms check their values by other means: recipes by pydantic, the command line by typer.
+# Two rooms check their values by other means: config by pydantic, the command line by typer.
 HOUSE = Path(__file__).parent.parent / "regard"
-ROOMS = {room.name for room in HOUSE.iterdir() if room.is_dir()} - {"recipes", "cli", "corpora"}
+ROOMS = {room.name for room in HOUSE.iterdir() if room.is_dir()} - {"config", "cli", "corpora"}
 jaxtyping.install_import_hook(
     sorted(f"regard.{room}" for room in ROOMS if room.isidentifier()), "beartype.beartype"
 )

@@ -21,6 +21,7 @@ from regard.checkpoint.weights import (
     require_sound,
     write_weights,
 )
+from regard.config import ModelSection, Recipe, parse_recipe, shown, write_recipe
 from regard.errors import ModelFolderError, UsageError
 from regard.files import (
     explained_errors,
@@ -30,7 +31,6 @@ from regard.files import (
     write_text,
 )
 from regard.models import EncoderDecoder, Model, build
-from regard.recipes import ModelSection, Recipe, parse_recipe, shown, write_recipe
 from regard.text import Tokenizer
 from regard.text import load as load_tokenizer
 

@@ -10,7 +10,7 @@ from regard.cli.plain_help import PlainCommand, PlainGroup
 if TYPE_CHECKING:
     from typer import Context
 
-    from regard.recipes import Recipe
+    from regard.config import Recipe
 else:
     Context = typer.Context.__base__  # what typer really hands over, so that checks hold
 
@@ -37,8 +37,8 @@ def recipes(
     """List the recipes that ship with Regard: name, size, what for."""
     if context.invoked_subcommand is not None:
         return
+    from regard.config import presets
     from regard.errors import UsageError
-    from regard.recipes import presets
 
     if not 1 <= vocabulary <= MAX_VOCABULARY:
         raise UsageError(
@@ -65,7 +65,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print a recipe as TOML; what it does not say has the default."""
-    from regard.recipes import preset_names, preset_text, read_recipe, write_recipe
+    from regard.config import preset_names, preset_text, read_recipe, write_recipe
 
     if as_json:
         typer.echo(read_recipe(name, changes or ()).model_dump_json(indent=2))

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from regard.config.labelling import LABELLING
+from regard.config.schema import OF_PAIRS
 from regard.corpora import TEXTS
 from regard.errors import UsageError
-from regard.recipes.labelling import LABELLING
-from regard.recipes.schema import OF_PAIRS
 
 Files = Annotated[
     list[str] | None,
@@ -82,7 +82,7 @@ def train(
 ) -> None:
     """Train a model from pairs, text or conversations; with the same --out again to continue."""
     from regard.cli.training_session import run_session
-    from regard.recipes import read_recipe
+    from regard.config import read_recipe
 
     learned = [*_pair(source, target, "--source", "--target"), *(data or [])]
     held_out = _pair(valid_source, valid_target, "--valid-source", "--valid-target")

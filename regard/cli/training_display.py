@@ -9,8 +9,8 @@ from rich.progress import BarColumn, TextColumn
 from regard.cli import training_lines
 from regard.cli.progress import Showing
 from regard.cli.training_lines import clock
-from regard.recipes import Recipe
-from regard.recipes.derive import known
+from regard.config import Recipe
+from regard.config.derive import known
 from regard.training import Prepared, Record, find_concerns
 from regard.training.events import Event, Finished, Saved, Stepped, Validated, Validating
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import torch
 
 from regard.cli.console import clean
+from regard.config import Recipe, TrainingSection
+from regard.config.derive import known
+from regard.config.labelling import LABELLING
 from regard.counting import counted, duration
 from regard.evaluation import LabelQuality, Quality
 from regard.kernels import is_native
-from regard.recipes import Recipe, TrainingSection
-from regard.recipes.derive import known
-from regard.recipes.labelling import LABELLING
 from regard.training import Prepared
 from regard.training.events import Finished, Sample, Validated
 

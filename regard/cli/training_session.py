@@ -14,14 +14,14 @@ import torch
 
 from regard.cli.main import INTERRUPTED
 from regard.cli.training_display import Display
+from regard.config import Recipe
+from regard.config.labelling import LABELLING
+from regard.config.schema import OF_PAIRS
 from regard.devices import choose_device, require_memory_to_train
 from regard.errors import MissingExtraError, RegardError, UsageError
 from regard.evaluation import Quality
 from regard.kernels import keep_heap
 from regard.models import Labeller, Transformer, build
-from regard.recipes import Recipe
-from regard.recipes.labelling import LABELLING
-from regard.recipes.schema import OF_PAIRS
 from regard.training import (
     FolderKeeper,
     MetricsFile,

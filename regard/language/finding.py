@@ -10,13 +10,13 @@ from typing import overload
 import torch
 
 from regard.checkpoint import LoadedModel
+from regard.config.alone import BertSection
 from regard.data import passage_batch
 from regard.data.batch import Ids
 from regard.errors import UsageError
 from regard.inspection.trace import MASK
 from regard.language.opening import open_as
 from regard.models import Bert
-from regard.recipes.alone import BertSection
 from regard.shapes import Float, Tensor
 from regard.special import BOS, EOS, NAMES
 from regard.text import Tokenizer

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 
 from regard.checkpoint import LoadedModel, load_lexicon
+from regard.config.labelling import ClassifierSection, Labelling
 from regard.data import NOTHING, labelled_batch, text_row, word_rows
 from regard.errors import UsageError
 from regard.language.opening import open_as
 from regard.models import Classifier, Labeller, Tagger
-from regard.recipes.labelling import ClassifierSection, Labelling
 from regard.shapes import Float, Tensor
 from regard.text import Tokenizer
 from regard.text.given import checked_items, checked_text, checked_texts

@@ -3,6 +3,19 @@
 from dataclasses import replace
 from typing import TypedDict
 
+from regard.config.alone import Alone, BertSection, GptSection
+from regard.config.labelling import ClassifierSection, Labelling, TaggerSection
+from regard.config.network import Heads, Network
+from regard.config.networks import (
+    BahdanauSection,
+    ConvolutionalSection,
+    LuongSection,
+    NeuralTuringSection,
+    Recurrent,
+    SutskeverSection,
+    TransformerSection,
+    UniversalSection,
+)
 from regard.errors import RecipeError
 from regard.models.bahdanau import Bahdanau
 from regard.models.bert import Bert
@@ -18,19 +31,6 @@ from regard.models.recurrent import RecurrentSizes
 from regard.models.sutskever import Sutskever
 from regard.models.transformer import Transformer
 from regard.models.universal import UniversalTransformer
-from regard.recipes.alone import Alone, BertSection, GptSection
-from regard.recipes.labelling import ClassifierSection, Labelling, TaggerSection
-from regard.recipes.network import Heads, Network
-from regard.recipes.networks import (
-    BahdanauSection,
-    ConvolutionalSection,
-    LuongSection,
-    NeuralTuringSection,
-    Recurrent,
-    SutskeverSection,
-    TransformerSection,
-    UniversalSection,
-)
 
 
 def build(model: Network, n_source_tokens: int, n_target_tokens: int) -> Model:

@@ -4,8 +4,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+from regard.config import Recipe
 from regard.errors import ServiceError
-from regard.recipes import Recipe
 
 Pair = tuple[str, str]  # codes of source and target, as in "zh", "en"
 

@@ -9,8 +9,8 @@ from threading import Lock
 from typing import Literal
 
 from regard.checkpoint import moments_of
+from regard.config import Recipe, parse_recipe
 from regard.errors import RegardError, ServiceError
-from regard.recipes import Recipe, parse_recipe
 from regard.serving.history import METRICS, History
 from regard.serving.refusals import RequestError
 

@@ -23,11 +23,11 @@ from regard.checkpoint import (
 )
 from regard.checkpoint.training_state import VALUES
 from regard.checkpoint.weights import WEIGHTS
+from regard.config import Recipe, parse_recipe, shown, write_recipe
 from regard.counting import counted
 from regard.errors import ModelFolderError, RegardError, UsageError
 from regard.files import remove_folder, write_text
 from regard.models import Model
-from regard.recipes import Recipe, parse_recipe, shown, write_recipe
 from regard.shapes import Tensor
 from regard.text import Tokenizer
 from regard.text.segmenting import Lexicon

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from regard.config import Recipe
+from regard.config.derive import Facts, derive, known
+from regard.config.labelling import Labelling
 from regard.data import (
     NOTHING,
     Classified,
@@ -22,9 +25,6 @@ from regard.data import (
 )
 from regard.data.batch import Ids
 from regard.errors import DataError
-from regard.recipes import Recipe
-from regard.recipes.derive import Facts, derive, known
-from regard.recipes.labelling import Labelling
 from regard.text import Tokenizer, measure_fertility
 from regard.text.given_words import cut_at_words, written
 from regard.text.segmenting import Lexicon

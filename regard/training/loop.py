@@ -9,11 +9,11 @@ from dataclasses import replace
 import torch
 from torch.distributed.fsdp import FSDPModule
 
+from regard.config import TrainingSection
+from regard.config.derive import known
 from regard.counting import counted, noun
 from regard.data import Batch
 from regard.errors import TrainingError
-from regard.recipes import TrainingSection
-from regard.recipes.derive import known
 from regard.shapes import Float, Tensor
 from regard.training.events import Event, Finished, Saved, Stepped, Validated, Validating
 from regard.training.run import AnyUpdater, Progress, Run

@@ -8,6 +8,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from regard.config import Recipe
+from regard.config.derive import Facts, derive, known
 from regard.counting import counted, noun
 from regard.data import (
     Batches,
@@ -22,8 +24,6 @@ from regard.data import (
 )
 from regard.data.batch import Ids
 from regard.errors import DataError
-from regard.recipes import Recipe
-from regard.recipes.derive import Facts, derive, known
 from regard.text import Fertility, Tokenizer, measure_fertility
 from regard.text.segmenting import Lexicon
 from regard.training.tasks import Task, translation

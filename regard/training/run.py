@@ -6,9 +6,9 @@ from typing import Protocol, runtime_checkable
 
 import torch
 
+from regard.config import TrainingSection
 from regard.data import Place, Plan
 from regard.models import Model
-from regard.recipes import TrainingSection
 from regard.training.distributed import Ranks
 from regard.training.sharded import ShardedUpdater
 from regard.training.tasks import Task, translation

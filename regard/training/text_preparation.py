@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from regard.config import Recipe
+from regard.config.alone import Alone
+from regard.config.derive import Facts, derive, known
 from regard.counting import counted
 from regard.data import (
     Passages,
@@ -22,9 +25,6 @@ from regard.data import (
 )
 from regard.data.batch import Ids
 from regard.errors import DataError
-from regard.recipes import Recipe
-from regard.recipes.alone import Alone
-from regard.recipes.derive import Facts, derive, known
 from regard.text import Tokenizer, measure_fertility
 from regard.training.masking import Joints, Masking
 from regard.training.preparation import Prepared

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from regard.config import Recipe
 from regard.errors import ModelFolderError
 from regard.files import CHECKSUMS, first_damaged, whole_folder, write_checksums
-from regard.recipes import Recipe
 from regard.text import Tokenizer, choose_vocabulary_size, learn, needed_characters
 from regard.text import load as load_tokenizer
 from regard.text.words import count_words

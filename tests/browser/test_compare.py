@@ -14,9 +14,9 @@ import torch
 from playwright.sync_api import Route, expect
 
 from regard.checkpoint import save
+from regard.config import Recipe, TrainingSection, TransformerSection
+from regard.config.alone import GptSection
 from regard.models import build
-from regard.recipes import Recipe, TrainingSection, TransformerSection
-from regard.recipes.alone import GptSection
 from regard.text import Words
 from tests.browser.seeing import cells, eventually, expect_address, percents
 

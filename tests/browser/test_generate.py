@@ -13,9 +13,9 @@ from playwright.sync_api import Page, expect
 from safetensors import safe_open
 
 from regard.checkpoint import save
+from regard.config import Recipe, TrainingSection
+from regard.config.alone import BertSection, GptSection
 from regard.models import build
-from regard.recipes import Recipe, TrainingSection
-from regard.recipes.alone import BertSection, GptSection
 from regard.serving.application import PAGE
 from regard.text import Words
 from tests.browser.seeing import eventually, expect_address

@@ -9,8 +9,8 @@ import torch
 from playwright.sync_api import Page, Route, expect
 
 from regard.checkpoint import save
+from regard.config import Recipe, TransformerSection
 from regard.models import build
-from regard.recipes import Recipe, TransformerSection
 from regard.text import Words
 from tests.browser.seeing import eventually, expect_address
 

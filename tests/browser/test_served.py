@@ -12,8 +12,8 @@ import torch
 from playwright.sync_api import Route, expect
 
 from regard.checkpoint import save
+from regard.config import Recipe, TransformerSection
 from regard.models import build
-from regard.recipes import Recipe, TransformerSection
 from regard.text import Words
 from tests.browser.seeing import expect_address
 

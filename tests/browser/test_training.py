@@ -13,8 +13,8 @@ import torch
 from playwright.sync_api import expect
 
 from regard.checkpoint import begin, keep_moment
+from regard.config import Recipe, TransformerSection
 from regard.models import build
-from regard.recipes import Recipe, TransformerSection
 from regard.serving import Catalogue, Settings, open_models
 from regard.serving.application import PAGE
 from regard.text import Words

@@ -20,7 +20,7 @@ import pytest
 import typer
 
 from regard.cli import app, main
-from regard.recipes import read_recipe
+from regard.config import read_recipe
 
 from .conftest import SERVED
 from .pages import BLOCK, PAGES, name

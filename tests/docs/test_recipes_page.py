@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.recipes import (
+from regard.config import (
     NETWORKS,
     DataSection,
     TextSection,

@@ -8,8 +8,8 @@ import torch
 
 from regard.checkpoint import save
 from regard.cli import main
+from regard.config import Recipe, TransformerSection
 from regard.models import build
-from regard.recipes import Recipe, TransformerSection
 from regard.text import SentencePieceText
 
 from .commands import run

@@ -228,8 +228,8 @@ def test_a_model_folder(capsys: Captured, tmp_path: Path) -> None:
     import torch
 
     from regard.checkpoint import save
+    from regard.config import Recipe, TransformerSection
     from regard.models import build
-    from regard.recipes import Recipe, TransformerSection
     from regard.text import Words
 
     section = TransformerSection(

@@ -10,15 +10,15 @@ from rich.cells import cell_len
 
 from regard.checkpoint import save
 from regard.cli import main
-from regard.inspection.trace import Trace
-from regard.models import build
-from regard.recipes import Recipe
-from regard.recipes.networks import (
+from regard.config import Recipe
+from regard.config.networks import (
     BahdanauSection,
     Network,
     SutskeverSection,
     TransformerSection,
 )
+from regard.inspection.trace import Trace
+from regard.models import build
 from regard.text import Words
 
 from .conftest import called

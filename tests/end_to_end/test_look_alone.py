@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from regard.checkpoint import save
+from regard.config import read_recipe
 from regard.inspection.trace import Trace
 from regard.models import build
-from regard.recipes import read_recipe
 from regard.text import Words, learn
 
 from .conftest import called

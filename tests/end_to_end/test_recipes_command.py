@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.recipes import parse_recipe, preset_names, preset_text, read_recipe
+from regard.config import parse_recipe, preset_names, preset_text, read_recipe
 
 from .commands import Done, run
 

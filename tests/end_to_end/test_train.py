@@ -13,8 +13,8 @@ import torch
 
 from regard.checkpoint import load
 from regard.cli import main
+from regard.config.derive import undecided
 from regard.decoding import greedy
-from regard.recipes.derive import undecided
 from regard.training import read_metrics
 
 Done = subprocess.CompletedProcess[str]

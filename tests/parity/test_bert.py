@@ -8,10 +8,10 @@ import torch
 
 from regard.checkpoint import LoadedModel, load, save
 from regard.checkpoint.foreign import export_model, import_model
+from regard.config import Recipe, TrainingSection
+from regard.config.alone import BertSection
 from regard.language import Finder
 from regard.models import Bert, build
-from regard.recipes import Recipe, TrainingSection
-from regard.recipes.alone import BertSection
 from regard.special import BOS, EOS
 from regard.text import Characters, Elsewhere, SentencePieceText, Tokenizer, Words
 from tests.parity.theirs import WORD_PIECES, noisy, random_bert, sentences_folder, transformers

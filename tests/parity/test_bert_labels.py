@@ -8,10 +8,10 @@ import torch
 
 from regard.checkpoint import LoadedModel, load, save
 from regard.checkpoint.foreign import export_model, import_model
+from regard.config import Recipe, TrainingSection
+from regard.config.labelling import ClassifierSection, TaggerSection
 from regard.language import Judge, WordJudge
 from regard.models import Labeller, build
-from regard.recipes import Recipe, TrainingSection
-from regard.recipes.labelling import ClassifierSection, TaggerSection
 from regard.special import BOS, EOS
 from regard.text import Characters, SentencePieceText, Tokenizer, Words
 from regard.text.words import split

@@ -8,10 +8,10 @@ import torch
 
 from regard.checkpoint import LoadedModel, load, save
 from regard.checkpoint.foreign import export_model, import_model
+from regard.config import Recipe, TrainingSection
+from regard.config.alone import GptSection
 from regard.language import Writer
 from regard.models import Gpt, build
-from regard.recipes import Recipe, TrainingSection
-from regard.recipes.alone import GptSection
 from regard.special import BOS
 from regard.text import Characters, Elsewhere, SentencePieceText, Tokenizer
 from tests.parity.theirs import noisy, random_gpt2, transformers

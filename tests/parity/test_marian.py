@@ -12,9 +12,9 @@ import torch
 
 from regard.checkpoint import LoadedModel, load, save
 from regard.checkpoint.foreign import export_model, import_model
+from regard.config import Recipe, TextSection, TransformerSection
 from regard.decoding import Limits, Search
 from regard.models import build
-from regard.recipes import Recipe, TextSection, TransformerSection
 from regard.special import BOS, EOS, UNKNOWN
 from regard.text import SentencePieceText
 from regard.translation import Translator

@@ -6,7 +6,7 @@ from typing import Any, get_args, get_origin
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.recipes import (
+from regard.config import (
     DataSection,
     Recipe,
     TextSection,
@@ -15,7 +15,7 @@ from regard.recipes import (
     parse_recipe,
     write_recipe,
 )
-from regard.recipes.schema import MEASURES
+from regard.config.schema import MEASURES
 
 counts = st.integers(1, 10**9)
 layers, widths, places = st.integers(1, 1_000), st.integers(1, 1 << 16), st.integers(1, 1 << 20)

@@ -11,8 +11,8 @@ from regard.checkpoint.foreign.bert_names import both, stack
 from regard.checkpoint.foreign.given import Given, activation_of, refuse_unless, require_stated
 from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
 from regard.checkpoint.foreign.text_reading import read_tokenizer
-from regard.recipes.alone import BertSection
-from regard.recipes.labelling import Labelling
+from regard.config.alone import BertSection
+from regard.config.labelling import Labelling
 from regard.shapes import Float, Int, Tensor
 from regard.text import Elsewhere
 

@@ -9,10 +9,10 @@ from regard.checkpoint.foreign import bert_names as names
 from regard.checkpoint.foreign.bert_names import both, stack
 from regard.checkpoint.foreign.tables import Tables
 from regard.checkpoint.foreign.text_writing import TextFiles
+from regard.config.alone import BertSection
+from regard.config.labelling import Labelling
 from regard.errors import UsageError
 from regard.models.bert import TextEncoder
-from regard.recipes.alone import BertSection
-from regard.recipes.labelling import Labelling
 from regard.shapes import Float, Tensor
 
 

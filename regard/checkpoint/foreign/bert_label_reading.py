@@ -9,9 +9,9 @@ from regard.checkpoint.foreign.bert_encoder_reading import GivenEncoder
 from regard.checkpoint.foreign.given import stated_in
 from regard.checkpoint.foreign.huggingface import CONFIG, HuggingFaceFolder
 from regard.checkpoint.foreign.imported import Imported, text_section
+from regard.config import Recipe, TrainingSection
+from regard.config.labelling import ClassifierSection, TaggerSection
 from regard.errors import ModelFolderError
-from regard.recipes import Recipe, TrainingSection
-from regard.recipes.labelling import ClassifierSection, TaggerSection
 
 _KINDS = {theirs: ours for ours, theirs in names.LABELLERS.items()}
 _SECTIONS: dict[str, type[ClassifierSection] | type[TaggerSection]] = {

@@ -18,9 +18,9 @@ from regard.checkpoint.foreign.bert_names import both
 from regard.checkpoint.foreign.huggingface import CONFIG, write_folder
 from regard.checkpoint.foreign.tables import Tables
 from regard.checkpoint.foreign.text_writing import text_files
+from regard.config.labelling import ClassifierSection, Labelling
 from regard.errors import UsageError
 from regard.models import Labeller
-from regard.recipes.labelling import ClassifierSection, Labelling
 from regard.shapes import Tensor
 
 _SEGMENTS = 2  # that their tokenizers number

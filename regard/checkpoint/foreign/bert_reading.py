@@ -11,8 +11,8 @@ from regard.checkpoint.foreign.given import stated_in
 from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
 from regard.checkpoint.foreign.imported import Imported, text_section
 from regard.checkpoint.foreign.pooling import read_pooling
-from regard.recipes import Recipe, TrainingSection
-from regard.recipes.alone import BertSection
+from regard.config import Recipe, TrainingSection
+from regard.config.alone import BertSection
 
 _OTHER_HEADS = ("cls.seq_relationship.", "classifier.", "qa_outputs.")
 

@@ -16,9 +16,9 @@ from regard.checkpoint.foreign.huggingface import CONFIG, write_folder
 from regard.checkpoint.foreign.pooling import pooling_tables
 from regard.checkpoint.foreign.tables import Tables
 from regard.checkpoint.foreign.text_writing import TextFiles, text_files
+from regard.config.alone import BertSection
 from regard.errors import UsageError
 from regard.models import Bert
-from regard.recipes.alone import BertSection
 from regard.shapes import Tensor
 
 

@@ -12,9 +12,9 @@ import torch
 from torch import nn
 
 from regard.checkpoint.folder import LoadedModel
+from regard.config import TransformerSection
 from regard.errors import MissingExtraError, UsageError
 from regard.models import Transformer
-from regard.recipes import TransformerSection
 from regard.shapes import Tensor
 from regard.special import BOS, EOS, UNKNOWN
 from regard.text import Tokenizer

@@ -20,10 +20,10 @@ from regard.checkpoint.foreign import (
 from regard.checkpoint.foreign.huggingface import CONFIG, HuggingFaceFolder
 from regard.checkpoint.foreign.imported import Imported
 from regard.checkpoint.weights import put_into
+from regard.config.labelling import ClassifierSection
 from regard.errors import ModelFolderError, UsageError
 from regard.files import whole_folder
 from regard.models import build
-from regard.recipes.labelling import ClassifierSection
 
 Reader = Callable[[HuggingFaceFolder], Imported]
 Writer = Callable[[LoadedModel, Path], None]

@@ -19,8 +19,8 @@ from regard.checkpoint.foreign.given import (
 from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
 from regard.checkpoint.foreign.imported import Imported, text_section
 from regard.checkpoint.foreign.text_reading import read_tokenizer
-from regard.recipes import Recipe, TrainingSection
-from regard.recipes.alone import GptSection
+from regard.config import Recipe, TrainingSection
+from regard.config.alone import GptSection
 from regard.shapes import Float, Tensor
 from regard.text import Elsewhere
 

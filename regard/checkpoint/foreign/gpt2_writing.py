@@ -11,9 +11,9 @@ from regard.checkpoint.foreign.bert_names import WRITTEN, both
 from regard.checkpoint.foreign.huggingface import CONFIG, write_folder
 from regard.checkpoint.foreign.tables import Tables
 from regard.checkpoint.foreign.text_writing import TextFiles, text_files
+from regard.config.alone import GptSection
 from regard.errors import UsageError
 from regard.models import Gpt
-from regard.recipes.alone import GptSection
 from regard.shapes import Tensor
 
 _ROOT = "transformer."

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from regard.checkpoint.weights import Weights
-from regard.recipes import Recipe, TextSection
+from regard.config import Recipe, TextSection
 from regard.text import Elsewhere, Tokenizer
 
 

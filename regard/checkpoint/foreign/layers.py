@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import torch
 
-from regard.recipes import TransformerSection
+from regard.config import TransformerSection
 from regard.shapes import Int, Tensor
 
 SHARED, BIAS, OUTPUT = "model.shared.weight", "final_logits_bias", "lm_head.weight"

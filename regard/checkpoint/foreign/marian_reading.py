@@ -13,8 +13,8 @@ from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
 from regard.checkpoint.foreign.imported import Imported
 from regard.checkpoint.foreign.layers import alternating, layers, sines_first, turned
 from regard.checkpoint.foreign.marian_vocabulary import Side, read_sides
+from regard.config import Recipe, TextSection, TransformerSection
 from regard.errors import ModelFolderError
-from regard.recipes import Recipe, TextSection, TransformerSection
 from regard.shapes import Tensor
 from regard.special import PAD
 

@@ -10,9 +10,9 @@ from regard.checkpoint.foreign import layers as parts
 from regard.checkpoint.foreign.huggingface import CONFIG, write_folder
 from regard.checkpoint.foreign.layers import layers, sines_first, turned
 from regard.checkpoint.foreign.marian_vocabulary import TARGET_IDS, text_files
+from regard.config import TransformerSection
 from regard.errors import UsageError
 from regard.models import Transformer
-from regard.recipes import TransformerSection
 from regard.shapes import Int, Tensor
 from regard.special import BOS, EOS, PAD
 

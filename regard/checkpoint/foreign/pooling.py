@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint.foreign.huggingface import HuggingFaceFolder
+from regard.config.alone import BertSection
 from regard.errors import ModelFolderError
-from regard.recipes.alone import BertSection
 
 MODULES, SIZES, PLACE = "modules.json", "sentence_bert_config.json", "1_Pooling"
 

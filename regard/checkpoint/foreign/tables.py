@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import torch
 
 from regard.attention import Learned, Sinusoidal
+from regard.config.alone import Alone
 from regard.models.sublayers import Embedding
-from regard.recipes.alone import Alone
 from regard.shapes import Float, Tensor
 
 

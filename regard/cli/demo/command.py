@@ -44,6 +44,7 @@ def demo(
     from regard.cli.demo import showing
     from regard.cli.searching import open_translator
     from regard.cli.training_session import run_session
+    from regard.config import read_recipe
     from regard.lessons.demo import (
         Folder,
         choose_extract,
@@ -51,7 +52,6 @@ def demo(
         earlier_recipe,
         find,
     )
-    from regard.recipes import read_recipe
 
     extract = choose_extract(corpus, pair)
     recipe = choose_recipe(extract, minutes=minutes, updates=updates, changes=change or ())

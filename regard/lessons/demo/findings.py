@@ -6,6 +6,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from regard.checkpoint import load
+from regard.config import TransformerSection
 from regard.corpora import SEED, SIZES, Example, Extract, open_corpus
 from regard.corpora.phrasebook import Phrasebook
 from regard.decoding import Search
@@ -13,7 +14,6 @@ from regard.evaluation import judge
 from regard.inspection.looking import Looking
 from regard.lessons.demo import pronouns, readings
 from regard.lessons.report import Contents, PronounScore, Shown, SplitScore, Trained
-from regard.recipes import TransformerSection
 from regard.training import read_metrics
 from regard.translation import Translator
 from regard.translation.alignment import align_batch

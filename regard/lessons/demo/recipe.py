@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from regard.config import Recipe, parse_recipe, read_recipe
 from regard.corpora import CORPORA, Extract, open_corpus
-from regard.recipes import Recipe, parse_recipe, read_recipe
 from regard.training.keeper import REQUEST
 
 DEFAULT_PAIR = "en-fr"  # where the meaning decides what is written

@@ -8,6 +8,7 @@ import torch
 from pydantic import ValidationError
 
 from regard.checkpoint import load
+from regard.config import TransformerSection
 from regard.counting import counted
 from regard.decoding import Limits, Search, greedy
 from regard.errors import RecipeError, TextError, UsageError, shortened
@@ -16,7 +17,6 @@ from regard.lessons.explanation.decoding import Written, explain_decoding
 from regard.lessons.explanation.sentence import explain_sentence
 from regard.lessons.explanation.steps import Explanation
 from regard.models import EncoderDecoder, build
-from regard.recipes import TransformerSection
 from regard.shapes import Int, Tensor
 from regard.special import BOS, EOS, NAMES, UNKNOWN
 from regard.text import Tokenizer

@@ -13,8 +13,8 @@ from pathlib import Path
 import torch
 
 from regard.checkpoint import Checkpoints, load, save
+from regard.config import read_recipe
 from regard.models import Transformer, build
-from regard.recipes import read_recipe
 from regard.text import Words
 
 

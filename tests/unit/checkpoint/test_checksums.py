@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from regard.checkpoint import keep_moment, load, load_moment, save, save_weights
+from regard.config import read_recipe
 from regard.errors import ModelFolderError
 from regard.files import CHECKSUMS, expected_checksums
 from regard.models import build
-from regard.recipes import read_recipe
 from regard.text import Words
 
 FILES = ("weights.safetensors", "recipe.toml", "tokenizer.json")

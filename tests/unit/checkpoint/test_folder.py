@@ -11,9 +11,9 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from regard.checkpoint import begin, load, load_weights, put_into, save, save_weights
+from regard.config import read_recipe
 from regard.errors import ModelFolderError, RegardError
 from regard.models import build
-from regard.recipes import read_recipe
 from regard.text import Characters, Words
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -11,9 +11,9 @@ import torch
 from safetensors import SafetensorError
 
 from regard.checkpoint import Checkpoints, begin, load, save, save_weights
+from regard.config import Recipe, read_recipe
 from regard.errors import ModelFolderError
 from regard.models import Transformer, build
-from regard.recipes import Recipe, read_recipe
 from regard.text import Words
 
 

@@ -13,9 +13,9 @@ from regard.checkpoint import (
     moments_of,
     save_weights,
 )
+from regard.config import Recipe, TransformerSection
 from regard.errors import ModelFolderError
 from regard.models import Model, build
-from regard.recipes import Recipe, TransformerSection
 from regard.text import Words
 
 WORDS = Words(list("abc"))

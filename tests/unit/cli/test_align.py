@@ -7,8 +7,8 @@ import torch
 
 from regard.checkpoint import save
 from regard.cli import main
+from regard.config import Recipe, TransformerSection
 from regard.models import build
-from regard.recipes import Recipe, TransformerSection
 from regard.text import Words
 from regard.translation import Extraction, Translator
 

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from regard.cli.training_display import Display
 from regard.cli.training_lines import next_command
-from regard.recipes import read_recipe
+from regard.config import read_recipe
 from regard.training.events import Event, Finished, Sample, Stepped, Validated, Validating
 from regard.training.label_account import notes_on
 

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from regard.config.alone import GptSection
 from regard.decoding import Opening, Sampling, Written, stream, stream_together
 from regard.models import Gpt, build
-from regard.recipes.alone import GptSection
 
 CONTEXT = 16
 OPENINGS = [

@@ -7,11 +7,11 @@ import torch
 from torch.nn import functional as F
 
 from regard.attention import MultiHeadAttention
+from regard.config.networks import UniversalSection
 from regard.errors import DataError
 from regard.inspection import Head, Importance, head_importance
 from regard.inspection.importance import head_gradients
 from regard.models import Sizes, Transformer, build
-from regard.recipes.networks import UniversalSection
 
 SOURCE = torch.tensor([[5, 6, 7, 8, 3], [9, 4, 3, 0, 0], [4, 4, 7, 3, 0]])
 TARGET = torch.tensor([[2, 5, 6, 9, 3], [2, 7, 8, 3, 0], [2, 6, 3, 0, 0]])

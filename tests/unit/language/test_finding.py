@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from regard.checkpoint import save
+from regard.config import read_recipe
 from regard.errors import TextTypeError, UsageError
 from regard.language import Finder
 from regard.models import Bert, build
-from regard.recipes import read_recipe
 from regard.special import BOS, EOS, NAMES
 from regard.text import SentencePieceText, Words
 

@@ -7,12 +7,12 @@ import torch
 
 from regard.attention import Site
 from regard.checkpoint import save
+from regard.config import read_recipe
 from regard.errors import DataError
 from regard.inspection.ablation import scaled
 from regard.inspection.heads import Head
 from regard.language import Finder, Writer, importance
 from regard.models import build
-from regard.recipes import read_recipe
 from regard.text import Words
 from regard.tracing import ablate
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from regard.checkpoint import save
+from regard.config import read_recipe
 from regard.errors import TextTypeError, UsageError
 from regard.language import Judge
 from regard.models import build
-from regard.recipes import read_recipe
 from regard.text import Words
 
 TOKENIZER = Words.train(["the cat sat on a mat"])

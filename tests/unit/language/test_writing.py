@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from regard.checkpoint import save
+from regard.config import read_recipe
 from regard.decoding import Sampling, Slid
 from regard.errors import TextTypeError, UsageError
 from regard.inspection.recording import record
 from regard.language import Looks, Writer
 from regard.language.writing import _waiting
 from regard.models import build
-from regard.recipes import read_recipe
 from regard.text import SentencePieceText, Tokenizer, Words, learn
 
 TEXT = "the cat sat on the mat\nand the dog sat on the cat\n"

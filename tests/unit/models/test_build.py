@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from regard.config.schema import TransformerSection
 from regard.errors import RecipeError
 from regard.models import Transformer, build
-from regard.recipes.schema import TransformerSection
 
 SMALL = TransformerSection(d_model=12, n_heads=3, d_feedforward=16, n_layers=2, dropout=0.2)
 

@@ -5,10 +5,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from regard.config import read_recipe
 from regard.errors import RecipeError, UsageError
 from regard.inspection.recording import record
 from regard.models import Classifier, Sizes, Tagger, build
-from regard.recipes import read_recipe
 from regard.special import BOS, EOS, PAD
 
 V, D, H, INNER, LAYERS, CONTEXT, C = 13, 32, 2, 24, 2, 9, 5

@@ -13,8 +13,8 @@ import torch
 from torch import nn
 
 from regard.checkpoint import LoadedModel, save
+from regard.config import Recipe, TransformerSection
 from regard.models import EncoderDecoder, build
-from regard.recipes import Recipe, TransformerSection
 from regard.serving import Catalogue, Served, Server, Settings, create_app, open_models
 from regard.text import Characters, Words
 from regard.translation import Translator

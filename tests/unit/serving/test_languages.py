@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from regard.config import Recipe
 from regard.errors import ServiceError
-from regard.recipes import Recipe
 from regard.serving.detection import detect
 from regard.serving.languages import as_pair, checked_pair, guess_pair, name_of
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from regard.checkpoint import save
+from regard.config import read_recipe
 from regard.inspection.trace import Trace
 from regard.models import build
-from regard.recipes import read_recipe
 from regard.serving import open_models
 from regard.text import Words
 from regard.tracing import ablate, open_any, trace

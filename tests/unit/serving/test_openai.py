@@ -12,10 +12,10 @@ import pytest
 import torch
 
 from regard.checkpoint import save
+from regard.config import Recipe, TrainingSection
+from regard.config.alone import GptSection
 from regard.language import Writer
 from regard.models import build
-from regard.recipes import Recipe, TrainingSection
-from regard.recipes.alone import GptSection
 from regard.serving import Catalogue, Settings, open_models
 from regard.serving.generating import Wish, Written, until_stop
 from regard.text import Words

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from regard.checkpoint import save
+from regard.config import read_recipe
 from regard.models import build
-from regard.recipes import read_recipe
 from regard.text import Tokenizer, learn
 
 TEXT = ["the animal didn't cross the street, because it was too tired\n", "那只动物没有过马路\n"]

@@ -8,6 +8,7 @@ import torch
 
 import regard
 from regard.checkpoint import save
+from regard.config import read_recipe
 from regard.errors import UsageError
 from regard.inspection import rollout
 from regard.inspection.recording import record
@@ -15,7 +16,6 @@ from regard.inspection.scene import FORMS, View, layout, page
 from regard.inspection.trace import Trace, looks_of_steps, table
 from regard.language import Finder
 from regard.models import build
-from regard.recipes import read_recipe
 from regard.text import SentencePieceText, Words
 from regard.tracing import ablate
 from tests.unit.tracing.conftest import Folder

@@ -12,14 +12,8 @@ import torch
 import regard
 from regard.checkpoint import load, save
 from regard.cli.look.showing import Shown
-from regard.decoding import Limits, Search
-from regard.errors import TextTypeError, TraceError, UsageError
-from regard.inspection.recording import record
-from regard.inspection.scene import FORMS, Heat, Text, View, layout
-from regard.inspection.trace import Trace, table
-from regard.models import build
-from regard.recipes import Recipe
-from regard.recipes.networks import (
+from regard.config import Recipe
+from regard.config.networks import (
     BahdanauSection,
     ConvolutionalSection,
     LuongSection,
@@ -29,6 +23,12 @@ from regard.recipes.networks import (
     TransformerSection,
     UniversalSection,
 )
+from regard.decoding import Limits, Search
+from regard.errors import TextTypeError, TraceError, UsageError
+from regard.inspection.recording import record
+from regard.inspection.scene import FORMS, Heat, Text, View, layout
+from regard.inspection.trace import Trace, table
+from regard.models import build
 from regard.text import Characters, SentencePieceText, Tokenizer, Words
 from regard.tracing import ablate, trace
 from regard.translation import Translator

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from regard.recipes import Recipe, read_recipe
+from regard.config import Recipe, read_recipe
 from regard.special import TURN
 from regard.training import prepare_run
 

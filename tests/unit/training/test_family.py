@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from regard.checkpoint import load
+from regard.config import Recipe, parse_recipe
 from regard.data import Batches, MemoryCorpus
 from regard.models import EncoderDecoder, build
-from regard.recipes import Recipe, parse_recipe
 from regard.text import Words
 from regard.training import FolderKeeper, Ranks, Run, Validation, train
 from regard.translation import Translator

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from regard.config import Recipe, read_recipe
 from regard.errors import ModelFolderError, TrainingError, UsageError
 from regard.models import Sizes, Transformer
-from regard.recipes import Recipe, read_recipe
 from regard.training import (
     Finished,
     FolderKeeper,

@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from regard.config import TrainingSection
 from regard.data import Batches, MemoryCorpus
 from regard.errors import TrainingError
 from regard.models import Sizes, Transformer
-from regard.recipes import TrainingSection
 from regard.text import Words
 from regard.training import (
     Finished,

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from regard.config import Recipe, read_recipe
+from regard.config.derive import undecided
 from regard.data import MemoryCorpus, Subset
 from regard.errors import DataError
 from regard.models import Sizes, Transformer
-from regard.recipes import Recipe, read_recipe
-from regard.recipes.derive import undecided
 from regard.text import Words
 from regard.training import Measured, Prepared, Validation, prepare_run
 from regard.training.tasks import translation

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
+from regard.config import Recipe, read_recipe
+from regard.config.derive import undecided
 from regard.data import Batch, Passages, Windows
 from regard.data.windows import text_batch
 from regard.errors import DataError, RecipeError
 from regard.models import build
-from regard.recipes import Recipe, read_recipe
-from regard.recipes.derive import undecided
 from regard.text import learn
 from regard.training import prepare_text_run
 from regard.training.masking import Masking

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.recipes import read_recipe
+from regard.config import read_recipe
 from regard.text import Tokenizer
 from regard.training.tokenizers import learned_tokenizers
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from regard.checkpoint import save
+from regard.config import Recipe, TransformerSection
 from regard.models import build
-from regard.recipes import Recipe, TransformerSection
 from regard.text import Characters, Tokenizer, Words
 
 WORDS = ["ein", "Hund", "sieht", "eine", "Katze", "im", "Haus", "机", "器", "."]

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from regard.checkpoint import save
+from regard.config import Recipe, read_recipe
 from regard.decoding import Sampling, Search
 from regard.errors import UsageError
 from regard.models import build
-from regard.recipes import Recipe, read_recipe
 from regard.special import TURN
 from regard.text import Words
 from regard.translation import Chat

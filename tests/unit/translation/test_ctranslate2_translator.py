@@ -9,10 +9,10 @@ import torch
 
 from regard.checkpoint import LoadedModel, load, save, save_weights
 from regard.checkpoint.foreign import export_model, kept_beside
+from regard.config import Recipe, TransformerSection
 from regard.decoding import Limits, Sampling, Search
 from regard.errors import MissingExtraError, UsageError
 from regard.models import build
-from regard.recipes import Recipe, TransformerSection
 from regard.special import BOS, EOS, PAD, UNKNOWN
 from regard.text import Words
 from regard.translation import Request, Translator

@@ -11,11 +11,11 @@ from safetensors.torch import load_file, save_file
 
 from regard.checkpoint import LoadedModel, load, save
 from regard.checkpoint.foreign import export_model, import_model
+from regard.config import Recipe, TrainingSection
+from regard.config.alone import Alone, BertSection, GptSection
 from regard.errors import RegardError, UsageError
 from regard.language import Finder
 from regard.models import build
-from regard.recipes import Recipe, TrainingSection
-from regard.recipes.alone import Alone, BertSection, GptSection
 from regard.text import BytePairs, Elsewhere, Placed, WordPiece
 from regard.text.byte_pairs import _LETTERS
 

@@ -9,10 +9,10 @@ import torch
 
 from regard.checkpoint import LoadedModel, load, save
 from regard.checkpoint.foreign import export_model, import_model
+from regard.config import Recipe, TrainingSection
+from regard.config.labelling import ClassifierSection, TaggerSection
 from regard.errors import RegardError, UsageError
 from regard.models import build
-from regard.recipes import Recipe, TrainingSection
-from regard.recipes.labelling import ClassifierSection, TaggerSection
 from regard.text import Placed, WordPiece
 
 NAMES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

@@ -10,9 +10,9 @@ from safetensors.torch import load_file, save_file
 
 from regard.checkpoint import LoadedModel, load, save
 from regard.checkpoint.foreign import export_model, import_model
+from regard.config import Recipe, TransformerSection
 from regard.errors import ModelFolderError, RegardError, UsageError
 from regard.models import build
-from regard.recipes import Recipe, TransformerSection
 from regard.text import SentencePieceText, Words
 
 SENTENCES = ["the dog runs over the street", "a cat sleeps near the old house"]

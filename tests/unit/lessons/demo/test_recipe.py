@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from regard.config import write_recipe
 from regard.errors import RegardError
 from regard.lessons.demo import choose_extract, choose_recipe, earlier_recipe
-from regard.recipes import write_recipe
 from regard.training.keeper import REQUEST
 
 

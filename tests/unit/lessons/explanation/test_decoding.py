@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import pytest
 import torch
 
+from regard.config import TransformerSection
 from regard.errors import UsageError
 from regard.inspection import Recording, record
 from regard.lessons.explanation import Step, Written, explain_decoding
 from regard.models import build
-from regard.recipes import TransformerSection
 from regard.shapes import Tensor
 
 SOURCE_IDS, WRITTEN_IDS = (4, 5, 6, 7, 3), (8, 6, 6, 5, 9, 7, 3)

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 import torch
 
+from regard.config import TransformerSection
 from regard.errors import UsageError
 from regard.inspection import Recording, record
 from regard.lessons.explanation import Explanation, explain_sentence
 from regard.models import build
-from regard.recipes import TransformerSection
 
 TOKENS = ("这", "只", "动", "物", "</s>")
 N_LAYERS, N_HEADS, WIDTH = 2, 3, 12

@@ -4,9 +4,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from regard.config.network import Activation, Heads
+from regard.config.section import Layers, Places
 from regard.counting import counted
-from regard.recipes.network import Activation, Heads
-from regard.recipes.section import Layers, Places
 
 
 class Alone(Heads):

@@ -4,8 +4,8 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from regard.config.section import Auto, Section, Share, Width
 from regard.counting import counted
-from regard.recipes.section import Auto, Section, Share, Width
 
 Tie = Literal["three-way", "two-way", "none"]
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu"]

@@ -4,9 +4,9 @@ from typing import Any
 
 import tomli_w
 
-from regard.recipes.keys import NONE
-from regard.recipes.schema import Recipe
-from regard.recipes.section import Section
+from regard.config.keys import NONE
+from regard.config.schema import Recipe
+from regard.config.section import Section
 
 
 def write_recipe(recipe: Recipe) -> str:

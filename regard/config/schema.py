@@ -4,9 +4,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from regard.recipes.labelling import LABELLING
-from regard.recipes.networks import ModelSection, TransformerSection
-from regard.recipes.section import Auto, Count, Section, Share
+from regard.config.labelling import LABELLING
+from regard.config.networks import ModelSection, TransformerSection
+from regard.config.section import Auto, Count, Section, Share
 
 OF_PAIRS = ("translation", "dialogue")  # tasks of models with a source and a target
 TASKS = {  # what is learned; all others learn one of pairs

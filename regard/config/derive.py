@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from regard.config.network import Network
+from regard.config.schema import Recipe, TrainingSection
+from regard.config.section import Auto, Section
 from regard.errors import RecipeError
-from regard.recipes.network import Network
-from regard.recipes.schema import Recipe, TrainingSection
-from regard.recipes.section import Auto, Section
 
 Value = TypeVar("Value", bound=float)
 AUTO: Literal["auto"] = "auto"

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from regard.recipes.alone import BertSection, GptSection
-from regard.recipes.labelling import ClassifierSection, TaggerSection
-from regard.recipes.network import Heads, Network, Tie
-from regard.recipes.section import Layers, Places, Width
+from regard.config.alone import BertSection, GptSection
+from regard.config.labelling import ClassifierSection, TaggerSection
+from regard.config.network import Heads, Network, Tie
+from regard.config.section import Layers, Places, Width
 
 Cell = Literal["lstm", "gru"]
 EncoderCell = Literal["lstm", "gru", "lstmn"]

@@ -6,12 +6,12 @@ from typing import Any, get_args, get_origin
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from regard.config import keys
+from regard.config.networks import NETWORKS
+from regard.config.schema import Recipe
+from regard.config.section import Section
+from regard.config.write import shown
 from regard.errors import RecipeError
-from regard.recipes import keys
-from regard.recipes.networks import NETWORKS
-from regard.recipes.schema import Recipe
-from regard.recipes.section import Section
-from regard.recipes.write import shown
 
 _DEFAULT = "transformer"
 Where = Callable[[str], str]  # from a key in full to the place it was given: " in my.toml", or ""

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from regard.recipes.alone import Alone
+from regard.config.alone import Alone
 
 _LEAST = 8  # tokens of a context
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from regard.config import parse_recipe, preset_names, presets, read_recipe, write_recipe
 from regard.errors import RecipeError
-from regard.recipes import parse_recipe, preset_names, presets, read_recipe, write_recipe
 
 
 def refusal(name: str | Path, *overrides: str) -> str:

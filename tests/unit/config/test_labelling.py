@@ -2,8 +2,8 @@
 
 import pytest
 
+from regard.config import Facts, derive, parse_recipe, read_recipe, write_recipe
 from regard.errors import RecipeError
-from regard.recipes import Facts, derive, parse_recipe, read_recipe, write_recipe
 
 FACTS = Facts(n_pairs=2_000, n_target_tokens=40_000, n_vocabulary=3_000)
 

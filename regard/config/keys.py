@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic.fields import FieldInfo
 
-from regard.recipes.networks import NETWORKS
-from regard.recipes.schema import Recipe
-from regard.recipes.section import Section
+from regard.config.networks import NETWORKS
+from regard.config.schema import Recipe
+from regard.config.section import Section
 
 NONE = "none"  # TOML has no null: this word stands for it where a key may hold nothing
 

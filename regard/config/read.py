@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from regard.config.check import check
+from regard.config.presets import ENDING, preset_text
+from regard.config.schema import Recipe
 from regard.errors import RecipeError
-from regard.recipes.check import check
-from regard.recipes.presets import ENDING, preset_text
-from regard.recipes.schema import Recipe
 
 EXTENDS = "extends"
 

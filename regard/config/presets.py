@@ -3,16 +3,16 @@
 from difflib import get_close_matches
 from importlib.resources import files
 
+from regard.config.networks import NETWORKS
+from regard.config.schema import Recipe
 from regard.errors import RecipeError
-from regard.recipes.networks import NETWORKS
-from regard.recipes.schema import Recipe
 
 ENDING = ".toml"
 
 
 def preset_names() -> tuple[str, ...]:
     """The names of all presets, in the order of the alphabet."""
-    found = (one.name for one in files("regard.recipes").iterdir())
+    found = (one.name for one in files("regard.config").iterdir())
     return tuple(sorted(name.removesuffix(ENDING) for name in found if name.endswith(ENDING)))
 
 
@@ -26,12 +26,12 @@ def preset_text(name: str) -> str:
             f"there is no preset {name!r}; {hint} presets are {', '.join(names)}; "
             f"a recipe of your own is a file whose name ends in {ENDING}"
         )
-    return files("regard.recipes").joinpath(f"{name}{ENDING}").read_text(encoding="utf-8")
+    return files("regard.config").joinpath(f"{name}{ENDING}").read_text(encoding="utf-8")
 
 
 def presets() -> tuple[Recipe, ...]:
     """All presets, the smaller before the larger; those for one corpus after the general ones."""
-    from regard.recipes.read import parse_recipe  # which itself starts from presets
+    from regard.config.read import parse_recipe  # which itself starts from presets
 
     recipes = (parse_recipe(preset_text(name), f"the preset {name}") for name in preset_names())
 
