@@ -217,7 +217,8 @@ def test_text_does_without_torch_at_run_time() -> None:
         (
             "regard/helpers/strings.py",
             "",
-            "regard/helpers/strings.py:1: helpers is not in the table of rooms: say there what it may import",
+            "regard/helpers/strings.py:1: helpers is not in the table of rooms: "
+            "say there what it may import",
         ),
     ],
 )
