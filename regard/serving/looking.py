@@ -1,16 +1,12 @@
 """Looking inside the served models: traces that are kept a while, and what is made of them."""
 
-import tempfile
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import torch
-from safetensors import safe_open
-from safetensors.numpy import save as serialise
 
 from regard.decoding import Search
 from regard.errors import UsageError
@@ -103,18 +99,6 @@ class Traces:
             for side in _READ[seen.does]
         ]
         return arithmetic(model, inputs, site, head=head, row=row, column=column), seen
-
-
-def trace_file(seen: Trace, *, is_half: bool) -> bytes:
-    """The bytes of a trace file; in half precision it is for programs that only show it."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = seen.save(Path(folder) / "trace")
-        if not is_half:
-            return place.read_bytes()
-        with safe_open(place, framework="numpy") as opened:
-            said = opened.metadata()
-            arrays = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-    return serialise({name: one.astype(np.float16) for name, one in arrays.items()}, said)
 
 
 def picture(seen: Trace, view: View, kind: str) -> bytes:

@@ -53,17 +53,23 @@ class _Head(BaseModel):
 def save_trace(trace: Trace, path: str | Path) -> Path:
     """Write the file whole or not at all."""
     place = Path(path)
+    try:
+        write_bytes(place, as_bytes(trace), is_shared=True)
+    except WriteError as error:
+        raise TraceError(f"a trace cannot be saved as {place}: {error.reason}") from error
+    return place
+
+
+def as_bytes(trace: Trace, *, is_half: bool = False) -> bytes:
+    """The content of a trace file; in half precision it is for programs that only show it."""
     arrays = {site.name: np.ascontiguousarray(site.weights) for site in trace.sites}
     if trace.positions is not None:
         arrays[_POSITIONS] = np.ascontiguousarray(trace.positions)
     head = _head(trace)
     head["crc32"] = _checksum(head, arrays)
-    written = serialise(arrays, {KEY: json.dumps(head, ensure_ascii=False)})
-    try:
-        write_bytes(place, written, is_shared=True)
-    except WriteError as error:
-        raise TraceError(f"a trace cannot be saved as {place}: {error.reason}") from error
-    return place
+    if is_half:
+        arrays = {name: one.astype(np.float16) for name, one in arrays.items()}
+    return serialise(arrays, {KEY: json.dumps(head, ensure_ascii=False)})
 
 
 def open_trace(path: str | Path) -> Trace:

@@ -175,6 +175,12 @@ class Trace:
 
         return save_trace(self, path)
 
+    def to_bytes(self, *, is_half: bool = False) -> bytes:
+        """The content of its file; in half precision it is for programs that only show it."""
+        from regard.inspection.trace.file import as_bytes
+
+        return as_bytes(self, is_half=is_half)
+
     @classmethod
     def open(cls, path: str | Path) -> "Trace":
         """Read one that was saved; no code in the file can run."""

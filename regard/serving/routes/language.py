@@ -12,7 +12,6 @@ from starlette.responses import Response
 from regard.errors import RegardError
 from regard.language import Writer
 from regard.serving.generating import Wish
-from regard.serving.looking import trace_file
 from regard.serving.refusals import RequestError
 from regard.serving.routes.events import EVENTS, line
 from regard.serving.routes.schemas import PROBLEMS, Name, Place, Question, Text
@@ -118,7 +117,7 @@ def language_routes(service: Service) -> APIRouter:
 
         def traced() -> bytes:
             seen = trace_continuation(opened, gone_on(opened, question.prompt, question.tokens))
-            return trace_file(seen, is_half=question.precision == "float16")
+            return seen.to_bytes(is_half=question.precision == "float16")
 
         written = await service.alone(request, traced)
         return Response(written, media_type="application/octet-stream")

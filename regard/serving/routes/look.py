@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from regard.inspection.scene import View
 from regard.language import Writer
-from regard.serving.looking import Sight, head_facts, picture, trace_file
+from regard.serving.looking import Sight, head_facts, picture
 from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import (
     PROBLEMS,
@@ -56,7 +56,7 @@ def look_routes(service: Service) -> APIRouter:
             return Response(text, media_type="application/json")
         is_half = question.precision == "float16"
         written = await service.alone(
-            request, lambda: trace_file(service.traces.of(sight), is_half=is_half)
+            request, lambda: service.traces.of(sight).to_bytes(is_half=is_half)
         )
         return _file(written, "application/octet-stream", "trace.trace")
 

@@ -136,6 +136,12 @@ def test_damage_is_said(make_trace, tmp_path: Path, change, sentence: str) -> No
     assert str(refused.value).replace(str(path), "X") == sentence
 
 
+def test_the_content_of_a_file_needs_no_disk(make_trace, tmp_path: Path) -> None:
+    trace = make_trace()
+    assert trace.to_bytes() == trace.save(tmp_path / "x.trace").read_bytes()
+    assert len(trace.to_bytes(is_half=True)) < len(trace.to_bytes())
+
+
 def test_a_place_that_cannot_be_written_is_said(make_trace, tmp_path: Path) -> None:
     with pytest.raises(TraceError, match=r"cannot be saved as .*: No such file or directory$"):
         make_trace().save(tmp_path / "no" / "x.trace")
