@@ -34,7 +34,6 @@ from regard.decoding import Sampling, Search, Slid, stream
 from regard.inspection.recording import record
 from regard.inspection.trace import Trace
 from regard.language import Writer
-from regard.serving.looking import trace_file
 from regard.tracing import trace
 from regard.tracing.continuing import gone_on, trace_continuation
 from regard.translation.ablating import ablate
@@ -149,7 +148,7 @@ if __name__ == "__main__":
         if name in STORIES or name in GAPS:
             seen = told(name, Path(folder)) if name in STORIES else trace(folder, GAPS[name])
             seen = replace(seen, provenance=replace(seen.provenance, model=name), positions=None)
-            (PAGE / f"canned.{name}.trace").write_bytes(trace_file(seen, is_half=True))
+            (PAGE / f"canned.{name}.trace").write_bytes(seen.to_bytes(is_half=True))
             continue
         found = (compared if name in COMPARED else canned)(name, Path(folder))
         text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
