@@ -29,6 +29,7 @@ from safetensors import SafetensorError
 from regard.errors import WriteError
 
 CHECKSUMS = "CHECKSUMS"
+_LINE = re.compile(r"[0-9a-f]{8} [0-9]+  .+")
 
 _PARTIAL = ".partial"
 _CHUNK = 1 << 20
@@ -243,8 +244,19 @@ def write_checksums(folder: Path) -> None:
     write_text(folder / CHECKSUMS, _checksum_lines(found))
 
 
+def is_garbled(folder: Path) -> bool:
+    """Whether CHECKSUMS of a folder is itself damaged: empty, or with lines that are none."""
+    try:
+        text = (folder / CHECKSUMS).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return not text or not all(map(_LINE.fullmatch, text.splitlines()))
+
+
 def is_damaged(path: Path) -> bool:
     """Whether a file is not as it was written; one without a checksum is taken as it is."""
+    if is_garbled(path.parent):
+        return True
     for _ in range(_ATTEMPTS):
         # The file first: its checksum was written before it came.
         if path.name not in expected_checksums(path.parent):
@@ -257,6 +269,8 @@ def is_damaged(path: Path) -> bool:
 
 def first_damaged(folder: Path) -> Path | None:
     """A file of a folder that is gone, or not as it was written, if there is one."""
+    if is_garbled(folder):
+        return folder / CHECKSUMS
     paths = (folder / name for name in expected_checksums(folder))
     return next((path for path in paths if not path.is_file() or is_damaged(path)), None)
 

@@ -25,7 +25,8 @@ def checked_items(items: Iterable[object], name: str) -> Iterable[object]:
         )
     if not isinstance(items, Iterable):
         raise TextTypeError(
-            f"{name} is {items!r} ({type(items).__name__}), not a list: give a list, if only of one"
+            f"{name} is {items!r} ({type(items).__name__}), not a list: give a list, or a single "
+            "str where one is taken"
         )
     return items
 

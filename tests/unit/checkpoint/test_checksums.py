@@ -56,6 +56,13 @@ def test_damage_is_found_before_a_run_goes_on(folder: Path) -> None:
         save(folder, *small())
 
 
+@pytest.mark.parametrize("said", [b"", b"\xff\xfe", b"nonsense\n", b"00000000 1  other\n\xff\n"])
+def test_checksums_that_are_damaged_themselves_are_refused(folder: Path, said: bytes) -> None:
+    (folder / CHECKSUMS).write_bytes(said)
+    with pytest.raises(ModelFolderError, match=CHECKSUMS):
+        load(folder)
+
+
 def test_a_folder_without_checksums_opens_as_before(folder: Path) -> None:
     (folder / CHECKSUMS).unlink()
     flip(folder / "weights.safetensors", -1)
@@ -79,9 +86,8 @@ def test_a_line_that_was_taken_out_checks_nothing(folder: Path) -> None:
     load(folder)
 
 
-@pytest.mark.parametrize("said", [b"", b"\xff\xfe", b"nonsense\n", b"00000000 1  other\n"])
-def test_checksums_that_say_nothing_of_a_file(folder: Path, said: bytes) -> None:
-    (folder / CHECKSUMS).write_bytes(said)
+def test_checksums_that_say_nothing_of_a_file(folder: Path) -> None:
+    (folder / CHECKSUMS).write_bytes(b"00000000 1  other\n")
     load(folder)
 
 
