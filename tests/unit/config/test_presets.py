@@ -19,8 +19,9 @@ def by_arithmetic(recipe: Recipe, n_vocabulary: int) -> int:
     d, inner = model.d_model, model.d_feedforward
     attention, norm = 4 * (d * d + d), 2 * d
     feedforward = d * inner + inner + inner * d + d
-    layers = model.n_layers * (3 * attention + 2 * feedforward + 5 * norm)
-    return n_vocabulary * d + layers + (2 * norm if model.norm == "pre" else 0)
+    encoder = model.n_layers * (attention + feedforward + 2 * norm)
+    decoder = (model.n_decoder_layers or model.n_layers) * (2 * attention + feedforward + 3 * norm)
+    return n_vocabulary * d + encoder + decoder + (2 * norm if model.norm == "pre" else 0)
 
 
 TRANSFORMERS = [one for one in preset_names() if read_recipe(one).model.kind == "transformer"]
