@@ -353,6 +353,8 @@ def test_a_broken_off_validation_is_kept_in_a_folder_too(tmp_path: Path) -> None
     known, changes = held_out(), {"save_every": 3, "average_last": 2}
     broken = Interrupted(known.corpus, known.references, known.tokenizer)
     keepers = [FolderKeeper(tmp_path / name, Ranks(), 2) for name in ("whole", "parts")]
+    for keeper in keepers:
+        keeper.folder.mkdir()
     list(train(make(keepers[0], **changes)))
     first = make(keepers[1], **changes)
     list(train(replace(first, validation=broken, should_stop=lambda: broken.asked)))
