@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, 
 
 from regard.serving import Server, Settings, create_app, open_models
 from regard.serving.application import PAGE
+from regard.serving.settings import Bounds
 from regard.serving.watch import POLICY
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -74,7 +75,8 @@ def alone() -> Iterator[str]:
 
 @contextmanager
 def _serving(*specs: str) -> Iterator[str]:
-    settings = Settings(port=0, seconds=120.0)  # shapes are checked, on a busy machine
+    # Shapes are checked while tests run, and the machine may be busy.
+    settings = Settings(port=0, bounds=Bounds(seconds=120.0))
     server = Server(create_app(open_models(specs), settings), settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [server.socket]})
     thread.start()
