@@ -21,9 +21,9 @@ from regard.corpora import SEED, open_corpus
 from regard.data.lines import read_lines
 from regard.evaluation import AlignmentQuality, GoldAlignment, alignment_error, parse_gold
 from regard.inspection.heads import n_heads
-from regard.translation import Extraction, Translator
-from regard.translation.alignment import SHIFTS
-from regard.translation.given_words import Link, WordPair, align_words
+from regard.systems import Extraction, Translator
+from regard.systems.alignment import SHIFTS
+from regard.systems.word_alignment import Link, WordPair, align_words
 
 Gold = list[tuple[WordPair, GoldAlignment]]
 _N_SHOWN = 6

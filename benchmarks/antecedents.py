@@ -41,9 +41,9 @@ from regard.inspection.value_norms import value_norms, value_probe
 from regard.lessons.demo import genders_differ, is_about_it, rivals
 from regard.models import EncoderDecoder, build
 from regard.shapes import Float, Tensor
-from regard.translation import Translator
-from regard.translation.scoring import windows
-from regard.translation.units import Units, read_units
+from regard.systems import Translator
+from regard.systems.scoring import windows
+from regard.systems.units import Units, read_units
 
 _TOGETHER = 32
 _N_SHOWN = 8

@@ -33,10 +33,10 @@ import torch
 from engines import OURS, THEIR_BEST, YARDSTICK, Engine, Output, Setting, Sources, engines
 from machine import facts, plain, print_facts, print_table, sgemm_gflops
 
-from regard.checkpoint import LoadedModel, load
 from regard.data import read_corpus
 from regard.decoding import PENALTIES
 from regard.evaluation import judge
+from regard.folder import LoadedModel, load
 from regard.kernels import keep_heap
 
 _WARM = 64

@@ -35,9 +35,9 @@ from regard.decoding import Limits, Sampling, Search
 from regard.evaluation import distinct, most_frequent
 from regard.kernels import keep_heap
 from regard.special import EOS
+from regard.systems import Translator
 from regard.text.turns import last_turns, split_turns
 from regard.text.words import split
-from regard.translation import Translator
 
 FILES = {"en": ("part1k_En.txt", "en_dev.txt"), "zh": ("part1k_Zh.txt", "zh_dev.txt")}
 SETTINGS = (

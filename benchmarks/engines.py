@@ -28,12 +28,12 @@ from typing import Any
 
 import torch
 
-from regard.checkpoint import LoadedModel
-from regard.checkpoint.foreign import export_model
-from regard.checkpoint.foreign.ctranslate2_model import tokens_of
 from regard.data import MemoryCorpus, collate
 from regard.decoding import Search, SourceLine, search_many
 from regard.errors import UsageError
+from regard.folder import LoadedModel
+from regard.folder.foreign import export_model
+from regard.folder.foreign.ctranslate2_model import tokens_of
 from regard.special import EOS, PAD
 
 OURS, YARDSTICK, THEIR_BEST = "regard-1x2", "ctranslate2-1x2", "ctranslate2-2x1"

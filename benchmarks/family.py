@@ -25,16 +25,16 @@ from pathlib import Path
 import torch
 from machine import facts, print_facts, print_table
 
-from regard.checkpoint import load
 from regard.cli.recipes import count_parameters
 from regard.config import read_recipe
 from regard.data import Batch, Batches, MemoryCorpus, collate, parse_spec, read_corpus
 from regard.decoding import Search
+from regard.folder import load
 from regard.kernels import keep_heap
 from regard.models import EncoderDecoder
+from regard.systems import Translator
 from regard.training import Updater
 from regard.training.tasks import translation
-from regard.translation import Translator
 
 _PAIRS, _BATCHES, _SENTENCES = 2000, 8, 200
 

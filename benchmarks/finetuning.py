@@ -26,7 +26,7 @@ from regard.cli.training_session import run_session
 from regard.config import read_recipe
 from regard.data import Tagged, parse_labelled, read_tagged
 from regard.evaluation import accuracy, by_label, macro_f1
-from regard.language import WordJudge
+from regard.systems import WordJudge
 from regard.text.given_words import written
 
 TRAIN, DEV, TEST = (

@@ -24,14 +24,14 @@ from typing import Any
 import torch
 from machine import facts, print_facts, print_table
 
-from regard.checkpoint import save
-from regard.checkpoint.foreign import export_model
 from regard.config import read_recipe
 from regard.decoding import Slid
+from regard.folder import save
+from regard.folder.foreign import export_model
 from regard.kernels import keep_heap
-from regard.language import Writer
 from regard.models import build
 from regard.special import EOS
+from regard.systems import Writer
 from regard.text import Characters
 
 LETTERS = "".join(chr(code) for code in range(32, 127)) + "\n"

@@ -19,14 +19,14 @@ from pathlib import Path
 import torch
 from machine import facts, print_facts, print_table
 
-from regard.checkpoint import LoadedModel, load, put_into, read_weights, write_weights
-from regard.checkpoint.weights import WEIGHTS
 from regard.cli.training_display import Display
 from regard.config import read_recipe
 from regard.config.derive import known
 from regard.data import Batches, MemoryCorpus, collate, read_corpus
 from regard.decoding import Search, beam_search
 from regard.evaluation import Quality, judge
+from regard.folder import LoadedModel, load, put_into, read_weights, write_weights
+from regard.folder.weights import WEIGHTS
 from regard.kernels import keep_heap
 from regard.models import Transformer, build
 from regard.training import (

@@ -21,9 +21,9 @@ import torch
 from machine import facts, print_facts, print_table
 
 import regard
-from regard.checkpoint.foreign import import_model
+from regard.folder.foreign import import_model
 from regard.inspection.trace import Trace
-from regard.language import Finder
+from regard.systems import Finder
 
 SENTENCES = [
     "The animal didn't cross the street because it was too tired.",

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from measuring import Data, options, print_judged, train_and_judge, translate
 
-from regard.checkpoint import load
 from regard.data import read_corpus
+from regard.folder import load
 
 _N_SHOWN = 20
 

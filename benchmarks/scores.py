@@ -23,7 +23,7 @@ from regard.data import read_pairs
 from regard.decoding import Search
 from regard.evaluation import judge
 from regard.kernels import keep_heap
-from regard.translation import Translator
+from regard.systems import Translator
 
 TEST = "phrasebook:en-fr:test"
 SETTINGS = (

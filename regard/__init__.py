@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from regard.tracing import trace
+    from regard.systems import trace
 
 try:
     __version__ = version("regard")
@@ -18,5 +18,5 @@ __all__ = ["__version__", "trace"]
 def __getattr__(name: str) -> object:
     """``regard.trace`` comes when it is asked for: ``import regard`` stays light."""
     if name == "trace":
-        return import_module("regard.tracing").trace
+        return import_module("regard.systems").trace
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -33,11 +33,10 @@ import torch
 from regard.decoding import Sampling, Search, Slid, stream
 from regard.inspection.recording import record
 from regard.inspection.trace import Trace
-from regard.language import Writer
-from regard.tracing import trace
-from regard.tracing.continuing import gone_on, trace_continuation
-from regard.translation.ablating import ablate
-from regard.translation.translator import Translator
+from regard.systems import Writer, trace
+from regard.systems.continuation import gone_on, trace_continuation
+from regard.systems.translation import Translator
+from regard.systems.translation_ablation import ablate
 
 PAGE = Path(__file__).parents[1] / "regard" / "serving" / "page"
 TESTS = Path(__file__).parent / "tests"

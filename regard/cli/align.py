@@ -12,9 +12,9 @@ from regard.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from regard.evaluation import GoldAlignment
-    from regard.translation import Translator
-    from regard.translation.alignment import Extraction
-    from regard.translation.given_words import Link
+    from regard.systems import Translator
+    from regard.systems.alignment import Extraction
+    from regard.systems.word_alignment import Link
 
 Sizes = tuple[int, int]  # words of both sides
 
@@ -84,7 +84,7 @@ def align(
 
 
 def _extraction(layer: int | None, shift: str, heads: str | None, *, norms: bool) -> "Extraction":
-    from regard.translation.alignment import SHIFTS, Extraction
+    from regard.systems.alignment import SHIFTS, Extraction
 
     for known in SHIFTS:
         if shift == known:
@@ -111,7 +111,7 @@ def _aligned(
         for found in translator.align_many(pairs, extraction=extraction):
             yield found.links, (len(found.source_words), len(found.target_words))
         return
-    from regard.translation.given_words import align_words
+    from regard.systems.word_alignment import align_words
 
     words = [(source.split(), target.split()) for source, target in pairs]
     for mine, (links,) in zip(words, align_words(translator, words, [extraction]), strict=True):

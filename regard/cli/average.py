@@ -9,7 +9,7 @@ from regard.counting import counted
 from regard.errors import UsageError
 
 if TYPE_CHECKING:
-    from regard.checkpoint import LoadedModel
+    from regard.folder import LoadedModel
 
 
 def average(
@@ -21,8 +21,8 @@ def average(
     ] = None,
 ) -> None:
     """Average the weights of several models into a new model folder."""
-    from regard.checkpoint import average as average_weights
-    from regard.checkpoint import load, load_lexicon, save, save_lexicon
+    from regard.folder import average as average_weights
+    from regard.folder import load, load_lexicon, save, save_lexicon
 
     if last is not None and len(models) > 1:
         raise UsageError(f"--last {last} takes the checkpoints of one model, and {_named(models)}")
@@ -53,7 +53,7 @@ def _named(models: list[Path]) -> str:
 
 
 def _checkpoints(folder: Path, last: int) -> list[Path]:
-    from regard.checkpoint import Checkpoints
+    from regard.folder import Checkpoints
 
     found = Checkpoints(folder).last(last)
     if len(found) < last:

@@ -10,7 +10,7 @@ from regard.cli import searching
 from regard.counting import counted, noun
 
 if TYPE_CHECKING:
-    from regard.translation import Chat
+    from regard.systems import Chat
 
 _COMMANDS = "/reset begins anew, /undo takes the last turn back, /quit leaves"
 
@@ -52,7 +52,7 @@ def chat(
     from regard.decoding import Search
     from regard.devices import choose_device
     from regard.errors import UsageError
-    from regard.translation import Chat
+    from regard.systems import Chat
 
     sampling = None
     if any(choice is not None for choice in (temperature, top_k, top_p)):

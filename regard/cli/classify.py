@@ -9,7 +9,7 @@ from regard.cli import labelled, searching
 
 if TYPE_CHECKING:
     from regard.errors import UsageError
-    from regard.language import Judge
+    from regard.systems import Judge
 
 
 def classify(
@@ -35,7 +35,7 @@ def classify(
 ) -> None:
     """Tell the labels of texts: label, probability and text; or judge a model with --gold FILE."""
     from regard.devices import choose_device
-    from regard.language import Judge
+    from regard.systems import Judge
 
     searching.set_threads(threads)
     judge = Judge.open(model, device=choose_device(device))

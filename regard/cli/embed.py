@@ -31,7 +31,7 @@ def embed(
     from regard.devices import choose_device
     from regard.errors import UsageError, WriteError
     from regard.files import whole_file
-    from regard.language import Finder
+    from regard.systems import Finder
 
     if similarity and (files or out is not None):
         what = str(files[0]) if files else "--out"

@@ -11,7 +11,7 @@ from regard.counting import counted, noun
 from regard.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from regard.translation import Translator
+    from regard.systems import Translator
 
 
 def evaluate(

@@ -14,7 +14,7 @@ def export(
     out: Annotated[Path, typer.Option(help="The folder to write.")],
 ) -> None:
     """Write a model for the library transformers, or for the engine CTranslate2."""
-    from regard.checkpoint.foreign import export_model
+    from regard.folder.foreign import export_model
 
     written = export_model(model, to, out)
     names = ", ".join(sorted(one.name for one in written.iterdir()))

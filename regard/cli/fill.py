@@ -10,7 +10,7 @@ import typer
 from regard.cli import searching
 
 if TYPE_CHECKING:
-    from regard.language import Finder, Found
+    from regard.systems import Finder, Found
 
 
 def fill(
@@ -26,7 +26,7 @@ def fill(
     """Find the words that were taken out of a sentence: regard fill MODEL "The [MASK] sleeps"."""
 
     from regard.devices import choose_device
-    from regard.language import Finder
+    from regard.systems import Finder
 
     searching.set_threads(threads)
     finder = Finder.open(model, device=choose_device(device))

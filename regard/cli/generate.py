@@ -10,7 +10,7 @@ from regard.cli import searching
 from regard.counting import counted, noun
 
 if TYPE_CHECKING:
-    from regard.language import Looks, Writer
+    from regard.systems import Looks, Writer
 
 _TEMPERATURE = 0.8
 # Parameters; two threads of so short a step wait for each other where a machine is busy.
@@ -79,7 +79,7 @@ def generate(
     from regard.cli.look import saving
     from regard.devices import choose_device
     from regard.errors import UsageError
-    from regard.language import Looks, Writer
+    from regard.systems import Looks, Writer
 
     places = [saving.checked(place, "--save-attention") for place in save_attention or []]
     is_watched = show_attention or bool(places)
@@ -187,7 +187,7 @@ def _draw(looks: "Looks", writer: "Writer", prompt: str, places: list[Path]) -> 
     """The lectures' picture: from each new word lines to the words that it looked at."""
     from regard.cli.look import saving
     from regard.inspection.scene import View
-    from regard.tracing.continuing import gone_on, trace_continuation
+    from regard.systems.continuation import gone_on, trace_continuation
 
     new = looks.ids[len(looks.ids) - len(looks.rows) :]
     if not new:

@@ -20,7 +20,7 @@ def import_(
     ] = False,
 ) -> None:
     """Read a model that another library made into a model folder."""
-    from regard.checkpoint.foreign import import_model
+    from regard.folder.foreign import import_model
 
     def tell(sentence: str) -> None:
         typer.echo(f"regard: {sentence}", err=True)

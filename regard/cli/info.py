@@ -10,7 +10,7 @@ import typer
 from regard.counting import counted
 
 if TYPE_CHECKING:
-    from regard.checkpoint import LoadedModel
+    from regard.folder import LoadedModel
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH = 48  # of a curve, in characters
@@ -28,7 +28,7 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what a model folder holds: sizes, vocabulary, how training went, files."""
-    from regard.checkpoint import load
+    from regard.folder import load
     from regard.training.metrics import read_metrics
 
     facts = gather(load(model), read_metrics(model / "metrics.jsonl"))

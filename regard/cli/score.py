@@ -11,7 +11,7 @@ from regard.cli import searching
 from regard.counting import counted, noun
 
 if TYPE_CHECKING:
-    from regard.translation import Scored
+    from regard.systems import Scored
 
 
 def score(

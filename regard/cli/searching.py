@@ -10,7 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from regard.decoding import Limits, Sampling, Search
-    from regard.translation import Translator
+    from regard.systems import Translator
 
 WIDEST = 1000  # as of a Search, which is not asked here: it brings torch, and --help is quick
 MOST_THREADS = 1024  # more than any machine has use for, and systems fail at some thousands
@@ -59,14 +59,14 @@ def open_translator(
     """The model or models, on the device, with the threads and by the engine asked for."""
     from regard.devices import choose_device
     from regard.kernels import keep_heap
-    from regard.translation import Translator
+    from regard.systems import Translator
 
     chosen = choose_device(device)
     if chosen.type == "cpu":
         keep_heap()
     set_threads(threads)
     if is_another(engine, compute, has_ensemble=bool(ensemble)):
-        from regard.translation.ctranslate2_translator import CTranslate2Translator
+        from regard.systems.ctranslate2 import CTranslate2Translator
 
         return CTranslate2Translator.open_engine(
             model, compute=compute or "float32", device=chosen, max_tokens=max_tokens

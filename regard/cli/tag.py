@@ -8,7 +8,7 @@ import typer
 from regard.cli import labelled, searching
 
 if TYPE_CHECKING:
-    from regard.language import TaggedWord, WordJudge
+    from regard.systems import TaggedWord, WordJudge
     from regard.text.piece import Word
 
 
@@ -28,7 +28,7 @@ def tag(
 ) -> None:
     """Tell the tag of each word, one a line after its word; or judge a model with --gold FILE."""
     from regard.devices import choose_device
-    from regard.language import WordJudge
+    from regard.systems import WordJudge
 
     searching.set_threads(threads)
     judge = WordJudge.open(model, device=choose_device(device))

@@ -20,7 +20,7 @@ from regard.counting import counted, noun
 from regard.data.lines import read_lines
 from regard.decoding import Search
 from regard.errors import DataError, UsageError
-from regard.translation import Request, Translation, Translator
+from regard.systems import Request, Translation, Translator
 
 Item = TypeVar("Item")
 Wish = tuple[str, tuple[str, ...]]  # how a translation begins, and what it contains

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from regard.translation import Alignment, Scored, Translation, Translator
-from regard.translation.scoring import windows
+from regard.systems import Alignment, Scored, Translation, Translator
+from regard.systems.scoring import windows
 
 FIELD = " ||| "
 _TOGETHER = 32  # lines whose scores and alignments are computed at once

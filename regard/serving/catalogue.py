@@ -6,10 +6,9 @@ from pathlib import Path
 
 import torch
 
-from regard.checkpoint import LoadedModel, load
-from regard.checkpoint.weights import WEIGHTS
 from regard.errors import ServiceError
-from regard.language import Finder, Writer
+from regard.folder import LoadedModel, load
+from regard.folder.weights import WEIGHTS
 from regard.models import Bert, EncoderDecoder
 from regard.serving.generating import TextWriter
 from regard.serving.heard import Audience, Heard
@@ -17,8 +16,7 @@ from regard.serving.languages import Pair, as_pair, guess_pair
 from regard.serving.refusals import RequestError
 from regard.serving.runs import Runs, is_run
 from regard.serving.storyteller import Storyteller
-from regard.tracing import Opened
-from regard.translation import Translator
+from regard.systems import Finder, Opened, Translator, Writer
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +201,7 @@ def _translator(
 ) -> Translator:
     if compute is None:
         return Translator((loaded,), max_tokens)
-    from regard.translation.ctranslate2_translator import CTranslate2Translator
+    from regard.systems.ctranslate2 import CTranslate2Translator
 
     return CTranslate2Translator.open_engine(
         loaded.path, compute=compute, device=device, max_tokens=max_tokens

@@ -14,8 +14,7 @@ from regard.inspection.arithmetic import Arithmetic, arithmetic
 from regard.inspection.scene import View, layout, page, render
 from regard.inspection.trace import Does, Trace
 from regard.serving.ticket import Item
-from regard.tracing import Opened, loaded_of, trace
-from regard.translation import Translator
+from regard.systems import Opened, Translator, loaded_of, trace
 
 KEPT = 16
 _READ: dict[Does, tuple[str, ...]] = {

@@ -8,14 +8,13 @@ from typing import TypeVar
 
 import torch
 
-from regard.checkpoint import load_moment, moments_of
 from regard.decoding import Search
+from regard.folder import load_moment, moments_of
 from regard.inspection.trace import Trace
 from regard.serving.refusals import RequestError
 from regard.serving.settings import Bounds
 from regard.serving.translating import check_size, check_tokens
-from regard.tracing import Opened, loaded_of, open_any, trace
-from regard.translation import Translator
+from regard.systems import Opened, Translator, loaded_of, open_any, trace
 
 KEPT = 64  # traces
 _OPEN = 3  # models

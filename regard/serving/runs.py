@@ -8,9 +8,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Literal
 
-from regard.checkpoint import moments_of
 from regard.config import Recipe, parse_recipe
 from regard.errors import RegardError, ServiceError
+from regard.folder import moments_of
 from regard.serving.history import METRICS, History
 from regard.serving.refusals import RequestError
 

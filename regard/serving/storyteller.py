@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from regard.checkpoint import LoadedModel
 from regard.decoding import Opening, Sampling, Slid, stream, stream_together
 from regard.errors import ServiceError
-from regard.language.growing import BROKEN, Growing
+from regard.folder import LoadedModel
 from regard.models import Gpt
 from regard.serving.generating import Wish, Written
 from regard.special import BOS
+from regard.systems.growing import BROKEN, Growing
 from regard.text import Tokenizer
 
 

@@ -10,8 +10,8 @@ from regard.serving.refusals import RequestError
 from regard.serving.settings import Bounds
 from regard.serving.ticket import Item
 from regard.special import EOS
+from regard.systems import Alignment, Translation
 from regard.text import Tokenizer
-from regard.translation import Alignment, Translation
 
 
 @dataclass(frozen=True)

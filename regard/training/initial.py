@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from regard.checkpoint import put_into, read_weights
-from regard.checkpoint.folder import load_without_weights
-from regard.checkpoint.weights import WEIGHTS, require_sound
 from regard.config import Recipe, parse_recipe, write_recipe
 from regard.config.alone import Alone
 from regard.config.labelling import LABELLING
 from regard.errors import UsageError
 from regard.files import whole_folder, write_checksums
+from regard.folder import put_into, read_weights
+from regard.folder.folder import load_without_weights
+from regard.folder.weights import WEIGHTS, require_sound
 from regard.models import Labeller
 
 RECIPE = "initial.toml"

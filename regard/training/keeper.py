@@ -10,7 +10,11 @@ from typing import Any, cast
 
 from torch.distributed.fsdp import FSDPModule
 
-from regard.checkpoint import (
+from regard.config import Recipe, parse_recipe, shown, write_recipe
+from regard.counting import counted
+from regard.errors import ModelFolderError, RegardError, UsageError
+from regard.files import remove_folder, write_text
+from regard.folder import (
     Checkpoint,
     Checkpoints,
     average,
@@ -21,12 +25,8 @@ from regard.checkpoint import (
     save_lexicon,
     save_weights,
 )
-from regard.checkpoint.training_state import VALUES
-from regard.checkpoint.weights import WEIGHTS
-from regard.config import Recipe, parse_recipe, shown, write_recipe
-from regard.counting import counted
-from regard.errors import ModelFolderError, RegardError, UsageError
-from regard.files import remove_folder, write_text
+from regard.folder.training_state import VALUES
+from regard.folder.weights import WEIGHTS
 from regard.models import Model
 from regard.shapes import Tensor
 from regard.text import Tokenizer

@@ -13,9 +13,9 @@ import pytest
 import torch
 from playwright.sync_api import Route, expect
 
-from regard.checkpoint import save
 from regard.config import Recipe, TrainingSection, TransformerSection
 from regard.config.alone import GptSection
+from regard.folder import save
 from regard.models import build
 from regard.text import Words
 from tests.browser.seeing import cells, eventually, expect_address, percents

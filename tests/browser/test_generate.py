@@ -12,9 +12,9 @@ import torch
 from playwright.sync_api import Page, expect
 from safetensors import safe_open
 
-from regard.checkpoint import save
 from regard.config import Recipe, TrainingSection
 from regard.config.alone import BertSection, GptSection
+from regard.folder import save
 from regard.models import build
 from regard.serving.application import PAGE
 from regard.text import Words

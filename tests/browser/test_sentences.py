@@ -8,8 +8,8 @@ import pytest
 import torch
 from playwright.sync_api import Page, Route, expect
 
-from regard.checkpoint import save
 from regard.config import Recipe, TransformerSection
+from regard.folder import save
 from regard.models import build
 from regard.text import Words
 from tests.browser.seeing import eventually, expect_address

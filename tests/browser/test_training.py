@@ -12,8 +12,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from regard.checkpoint import begin, keep_moment
 from regard.config import Recipe, TransformerSection
+from regard.folder import begin, keep_moment
 from regard.models import build
 from regard.serving import Catalogue, Settings, open_models
 from regard.serving.application import PAGE

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from regard.checkpoint import load
 from regard.cli import main
 from regard.corpora import CORPORA, SEED, TEXTS, open_corpus, split_of
+from regard.folder import load
 from regard.training import read_metrics
 
 Done = subprocess.CompletedProcess[str]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.checkpoint import save
 from regard.cli import main
 from regard.config import Recipe, TransformerSection
+from regard.folder import save
 from regard.models import build
 from regard.text import SentencePieceText
 

@@ -227,8 +227,8 @@ def test_all_steps_of_a_sentence_are_drawn(capsys: Captured, tmp_path: Path, end
 def test_a_model_folder(capsys: Captured, tmp_path: Path) -> None:
     import torch
 
-    from regard.checkpoint import save
     from regard.config import Recipe, TransformerSection
+    from regard.folder import save
     from regard.models import build
     from regard.text import Words
 

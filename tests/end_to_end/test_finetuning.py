@@ -11,10 +11,10 @@ from typing import NamedTuple
 import pytest
 import torch
 
-from regard.checkpoint import load, read_weights
-from regard.checkpoint.weights import WEIGHTS
 from regard.cli import main
-from regard.language import Judge
+from regard.folder import load, read_weights
+from regard.folder.weights import WEIGHTS
+from regard.systems import Judge
 
 SIZES = ("model.d_model=32", "model.n_heads=2", "model.d_feedforward=32", "model.n_layers=1")
 QUICK = (

@@ -8,7 +8,6 @@ import pytest
 import torch
 from rich.cells import cell_len
 
-from regard.checkpoint import save
 from regard.cli import main
 from regard.config import Recipe
 from regard.config.networks import (
@@ -17,6 +16,7 @@ from regard.config.networks import (
     SutskeverSection,
     TransformerSection,
 )
+from regard.folder import save
 from regard.inspection.trace import Trace
 from regard.models import build
 from regard.text import Words

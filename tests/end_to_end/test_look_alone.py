@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.checkpoint import save
 from regard.config import read_recipe
+from regard.folder import save
 from regard.inspection.trace import Trace
 from regard.models import build
 from regard.text import Words, learn

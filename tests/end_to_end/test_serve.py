@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from regard.translation import Translator
+from regard.systems import Translator
 
 
 @contextmanager

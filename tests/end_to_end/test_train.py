@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import torch
 
-from regard.checkpoint import load
 from regard.cli import main
 from regard.config.derive import undecided
 from regard.decoding import greedy
+from regard.folder import load
 from regard.training import read_metrics
 
 Done = subprocess.CompletedProcess[str]

@@ -9,8 +9,6 @@ from typing import Any
 
 import torch  # noqa: F401  (what takes the time)
 
-import regard.training
-import regard.translation  # noqa: F401
 from regard.cli import main
 
 

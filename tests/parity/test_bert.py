@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 import torch
 
-from regard.checkpoint import LoadedModel, load, save
-from regard.checkpoint.foreign import export_model, import_model
 from regard.config import Recipe, TrainingSection
 from regard.config.alone import BertSection
-from regard.language import Finder
+from regard.folder import LoadedModel, load, save
+from regard.folder.foreign import export_model, import_model
 from regard.models import Bert, build
 from regard.special import BOS, EOS
+from regard.systems import Finder
 from regard.text import Characters, Elsewhere, SentencePieceText, Tokenizer, Words
 from tests.parity.theirs import WORD_PIECES, noisy, random_bert, sentences_folder, transformers
 

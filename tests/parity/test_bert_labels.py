@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 import torch
 
-from regard.checkpoint import LoadedModel, load, save
-from regard.checkpoint.foreign import export_model, import_model
 from regard.config import Recipe, TrainingSection
 from regard.config.labelling import ClassifierSection, TaggerSection
-from regard.language import Judge, WordJudge
+from regard.folder import LoadedModel, load, save
+from regard.folder.foreign import export_model, import_model
 from regard.models import Labeller, build
 from regard.special import BOS, EOS
+from regard.systems import Judge, WordJudge
 from regard.text import Characters, SentencePieceText, Tokenizer, Words
 from regard.text.words import split
 from tests.parity.theirs import noisy, random_bert, transformers

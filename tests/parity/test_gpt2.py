@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 import torch
 
-from regard.checkpoint import LoadedModel, load, save
-from regard.checkpoint.foreign import export_model, import_model
 from regard.config import Recipe, TrainingSection
 from regard.config.alone import GptSection
-from regard.language import Writer
+from regard.folder import LoadedModel, load, save
+from regard.folder.foreign import export_model, import_model
 from regard.models import Gpt, build
 from regard.special import BOS
+from regard.systems import Writer
 from regard.text import Characters, Elsewhere, SentencePieceText, Tokenizer
 from tests.parity.theirs import noisy, random_gpt2, transformers
 

@@ -10,14 +10,14 @@ import pytest
 import sentencepiece
 import torch
 
-from regard.checkpoint import LoadedModel, load, save
-from regard.checkpoint.foreign import export_model, import_model
 from regard.config import Recipe, TextSection, TransformerSection
 from regard.decoding import Limits, Search
+from regard.folder import LoadedModel, load, save
+from regard.folder.foreign import export_model, import_model
 from regard.models import build
 from regard.special import BOS, EOS, UNKNOWN
+from regard.systems import Translator
 from regard.text import SentencePieceText
-from regard.translation import Translator
 
 transformers = pytest.importorskip("transformers")
 

@@ -32,30 +32,19 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "models": (*BOTTOM, "config", "kernels", "attention"),
     "decoding": (*BOTTOM, "kernels", "models.interface"),  # any search serves any model
     "inspection": (*BOTTOM, "files", "attention"),  # its probes; any model that has them
-    "checkpoint": (*BOTTOM, "config", "files", "attention", "models", "text"),
+    "folder": (*BOTTOM, "config", "files", "attention", "models", "text"),
     # A run validates by decoding and scoring, and saves as it goes (docs/decisions/001).
     "training": (
         *BOTTOM,
         "config",
-        *("files", "kernels", "models", "data", "text", "checkpoint"),
+        *("files", "kernels", "models", "data", "text", "folder"),
         *("decoding", "evaluation"),
     ),
-    # Text in, text out: the model folder and the searches as one object (docs/decisions/011).
-    "translation": (
+    # What one can train and use: the one room that knows them all.
+    "systems": (
         *BOTTOM,
-        *("data", "text", "checkpoint", "decoding", "models", "attention", "inspection"),
-    ),
-    # One text: written on, with words taken out, as vectors.
-    "language": (
-        *BOTTOM,
-        "config",
-        *("data", "text", "checkpoint", "decoding", "models", "attention", "inspection"),
-    ),
-    # Any model and a text: what it does, watched (docs/decisions/013).
-    "tracing": (
-        *BOTTOM,
-        *("translation", "language", "inspection"),
-        *("text", "checkpoint", "decoding", "models", "attention"),
+        *("config", "files", "devices", "text", "corpora", "data", "kernels", "attention"),
+        *("models", "decoding", "evaluation", "inspection", "folder", "training"),
     ),
     # What is shown rather than used; no room but the command line builds on it.
     "lessons": (
@@ -63,17 +52,16 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "config",
         "files",
         *("text", "corpora", "data", "attention", "models", "decoding", "evaluation"),
-        *("inspection", "checkpoint", "training", "translation"),
+        *("inspection", "folder", "training", "systems"),
     ),
     # It wraps models so that a search over them can be heard, and broken off (docs/decisions/014).
     "serving": (
         *BOTTOM,
         "config",
-        *("translation", "language", "tracing"),
-        *("decoding", "inspection", "checkpoint", "models", "text"),
+        *("decoding", "inspection", "folder", "models", "text", "systems"),
     ),
     "cli": ("*",),
-    "__init__": ("tracing",),  # regard.trace, and only when it is asked for
+    "__init__": ("systems",),  # regard.trace, and only when it is asked for
     "__main__": ("cli",),
 }
 
@@ -248,7 +236,7 @@ def test_layers_never_see_configuration() -> None:
         ("regard/decoding/beam.py", "from regard.models.interface import Step\n"),
         ("regard/decoding/beam.py", "from regard.models import interface\n"),
         ("regard/decoding/beam.py", "import regard.models.interface\n"),
-        ("regard/training/loop.py", "from regard import checkpoint, __version__\n"),
+        ("regard/training/loop.py", "from regard import folder, __version__\n"),
         ("regard/cli/train.py", "from regard.training import train\nimport regard\n"),
         ("regard/__main__.py", "from regard.cli import main\n"),
         ("regard/text/words.py", "import regardless\nfrom regard.errors import TextError\n"),

@@ -9,7 +9,7 @@ from regard.cli import searching
 from regard.errors import UsageError
 
 if TYPE_CHECKING:
-    from regard.translation import Translator
+    from regard.systems import Translator
 
 Models = Annotated[list[Path], typer.Argument(help="Model folders, two or more.")]
 

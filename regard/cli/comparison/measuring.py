@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import load
 from regard.decoding import Search
 from regard.evaluation import Compared, OfLength, compare, judge, measure_by_length
+from regard.folder import load
+from regard.systems import Translator
 from regard.text.words import split
 from regard.training import read_metrics
-from regard.translation import Translator
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from regard.inspection.heads import Head
     from regard.inspection.trace import Table
-    from regard.tracing import Opened
-    from regard.translation.ablating import Ablation
+    from regard.systems import Opened
+    from regard.systems.translation_ablation import Ablation
 
 MOST_LISTED = 20
 _OF_ROWS = ("matrix", "lines")  # the forms in which one word can be looked from
@@ -58,9 +58,9 @@ def find_trace(
         raise UsageError(f'there is no sentence to look at: regard look {model} "a sentence"')
     if target is not None and not target.strip():
         raise UsageError("--target is empty: give a translation, or leave it out")
-    from regard.checkpoint import load
     from regard.devices import choose_device
-    from regard.tracing import open_any, trace
+    from regard.folder import load
+    from regard.systems import open_any, trace
 
     loaded = load(model, choose_device(device))
     loaded.model.freeze()
@@ -72,7 +72,7 @@ def find_trace(
 
 
 def _check_new(opened: "Opened", target: str | None, n_new: int | None) -> None:
-    from regard.language import Writer
+    from regard.systems import Writer
 
     if n_new is None:
         return
@@ -91,7 +91,7 @@ def _ablated(
     kind: str | None,
 ) -> tuple[Trace, "Ablation"]:
     from regard.inspection.ablation import ablated
-    from regard.tracing import ablate, loaded_of, trace
+    from regard.systems import ablate, loaded_of, trace
 
     ablation = ablate(opened, sentence, without, kind=kind, target=target, n_new=n_new)
     with ablated(loaded_of(opened).model, ablation.heads):

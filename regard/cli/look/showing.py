@@ -19,7 +19,7 @@ from regard.inspection.scene.view import View, check_across
 from regard.inspection.trace import MASK, Table, Trace, in_one_line
 
 if TYPE_CHECKING:
-    from regard.translation.ablating import Ablation
+    from regard.systems.translation_ablation import Ablation
 
 _NOTE = "#d9682c"
 _HIDDEN = {"encoder": "</s>", "cross": "</s>", "decoder": "<s>", "fill": "<s> and </s>"}

@@ -5,19 +5,19 @@ from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
 
-from regard.checkpoint import load
 from regard.config import TransformerSection
 from regard.corpora import SEED, SIZES, Example, Extract, open_corpus
 from regard.corpora.phrasebook import Phrasebook
 from regard.decoding import Search
 from regard.evaluation import judge
+from regard.folder import load
 from regard.inspection.looking import Looking
 from regard.lessons.demo import pronouns, readings
 from regard.lessons.report import Contents, PronounScore, Shown, SplitScore, Trained
+from regard.systems import Translator
+from regard.systems.alignment import align_batch
+from regard.systems.units import read_units
 from regard.training import read_metrics
-from regard.translation import Translator
-from regard.translation.alignment import align_batch
-from regard.translation.units import read_units
 
 N_SHOWN = 6
 KINDS = ("question", "relative", "giving", "comparison", "negation", "existence")

@@ -24,9 +24,9 @@ from regard.lessons.report import PronounLook
 from regard.models import EncoderDecoder, build
 from regard.shapes import Float, Tensor
 from regard.special import EOS
+from regard.systems import Translator
+from regard.systems.units import Units, read_units
 from regard.text.special import NAMES
-from regard.translation import Translator
-from regard.translation.units import Units, read_units
 
 Place = tuple[str, int | None, int | None]  # kind, layer, head
 _ROWS = {"encoder": ("pronoun", "adjective"), "cross": ("translation",)}

@@ -7,11 +7,11 @@ from pathlib import Path
 import torch
 from pydantic import ValidationError
 
-from regard.checkpoint import load
 from regard.config import TransformerSection
 from regard.counting import counted
 from regard.decoding import Limits, Search, greedy
 from regard.errors import RecipeError, TextError, UsageError, shortened
+from regard.folder import load
 from regard.inspection import record
 from regard.lessons.explanation.decoding import Written, explain_decoding
 from regard.lessons.explanation.sentence import explain_sentence

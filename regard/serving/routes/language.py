@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.errors import RegardError
-from regard.language import Writer
 from regard.serving.generating import Wish
 from regard.serving.refusals import RequestError
 from regard.serving.routes.events import EVENTS, line
@@ -19,7 +18,8 @@ from regard.serving.service import Service
 from regard.serving.storyteller import Spelled, Storyteller
 from regard.serving.telling import Telling, room_for
 from regard.serving.translating import check_size
-from regard.tracing.continuing import gone_on, trace_continuation
+from regard.systems import Writer
+from regard.systems.continuation import gone_on, trace_continuation
 
 
 class GenerateQuestion(Question):

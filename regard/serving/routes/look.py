@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.inspection.scene import View
-from regard.language import Writer
 from regard.serving.looking import Sight, head_facts, picture
 from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import (
@@ -25,9 +24,8 @@ from regard.serving.routes.schemas import (
 )
 from regard.serving.service import Service
 from regard.serving.translating import check_beam, check_size, check_tokens
-from regard.tracing import ablate, loaded_of
-from regard.translation import Translator
-from regard.translation.ablating import Ablation
+from regard.systems import Translator, Writer, ablate, loaded_of
+from regard.systems.translation_ablation import Ablation
 
 _TYPES = {
     "svg": "image/svg+xml",

@@ -8,9 +8,9 @@ from fastapi.responses import StreamingResponse
 from starlette.requests import Request
 
 from regard import __version__
-from regard.checkpoint import LoadedModel
 from regard.decoding import Search
 from regard.errors import RegardError
+from regard.folder import LoadedModel
 from regard.inspection.heads import n_heads
 from regard.inspection.trace import Does
 from regard.serving.catalogue import Served

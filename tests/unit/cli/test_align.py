@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.checkpoint import save
 from regard.cli import main
 from regard.config import Recipe, TransformerSection
+from regard.folder import save
 from regard.models import build
+from regard.systems import Extraction, Translator
 from regard.text import Words
-from regard.translation import Extraction, Translator
 
 WORDS = Words(["ein", "Hund", "sieht", "eine", "Katze", "im", "Haus", "."])
 SOURCES, TARGETS = ["ein Hund sieht", "eine Katze"], ["im Haus .", "sieht eine Katze ."]

@@ -7,18 +7,18 @@ import pytest
 import torch
 from rich.cells import cell_len, set_cell_size
 
-from regard.checkpoint import save
 from regard.cli.look.choosing import Choices, find_trace, heads_of, named_heads, remarks
 from regard.cli.look.heatmap import heat_map, percent, shade
 from regard.cli.look.lists import looks_of_a_word, looks_of_rows, steps
 from regard.config import Recipe, TransformerSection, read_recipe
 from regard.errors import UsageError
+from regard.folder import save
 from regard.inspection.heads import Head
 from regard.inspection.scene import View
 from regard.inspection.trace import Label, Trace, table
 from regard.models import build
+from regard.systems import trace
 from regard.text import Words
-from regard.tracing import trace
 
 WORDS = Words(["ein", "Hund", "sieht", "die", "Katze", "机", "器", "."])
 

@@ -12,12 +12,12 @@ import pytest
 import torch
 from torch import nn
 
-from regard.checkpoint import LoadedModel, save
 from regard.config import Recipe, TransformerSection
+from regard.folder import LoadedModel, save
 from regard.models import EncoderDecoder, build
 from regard.serving import Catalogue, Served, Server, Settings, create_app, open_models
+from regard.systems import Translator
 from regard.text import Characters, Words
-from regard.translation import Translator
 
 LETTERS = Characters.train(["abcdefghijklmnopqrstuvwxyz 0123456789 中文"])
 SIZES = {"d_model": 12, "n_heads": 3, "d_feedforward": 20, "n_layers": 2, "dropout": 0.0}

@@ -12,8 +12,7 @@ from regard.attention import Additive, MultiHeadAttention, Site
 from regard.errors import UsageError
 from regard.inspection.arithmetic import Arithmetic, arithmetic
 from regard.models import EncoderDecoder
-from regard.tracing import trace
-from regard.translation import Translator
+from regard.systems import Translator, trace
 
 SOURCE, TARGET = "ein Hund sieht eine Katze", "im Haus ."
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from regard.checkpoint import save
 from regard.config import Recipe, TrainingSection
 from regard.config.alone import BertSection, GptSection
 from regard.decoding import Sampling, Slid, stream
+from regard.folder import save
 from regard.inspection.trace import Trace
-from regard.language import Finder, Writer
 from regard.models import build
 from regard.serving import Catalogue, open_models
+from regard.systems import Finder, Writer
 from regard.text import Words
 from tests.unit.serving.conftest import living
 

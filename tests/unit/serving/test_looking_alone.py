@@ -9,13 +9,13 @@ import httpx
 import pytest
 import torch
 
-from regard.checkpoint import save
 from regard.config import read_recipe
+from regard.folder import save
 from regard.inspection.trace import Trace
 from regard.models import build
 from regard.serving import open_models
+from regard.systems import ablate, open_any, trace
 from regard.text import Words
-from regard.tracing import ablate, open_any, trace
 from tests.unit.serving.conftest import living
 
 WORDS = Words(["once", "there", "was", "a", "cat", "猫", "."])

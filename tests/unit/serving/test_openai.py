@@ -11,13 +11,13 @@ import openai
 import pytest
 import torch
 
-from regard.checkpoint import save
 from regard.config import Recipe, TrainingSection
 from regard.config.alone import GptSection
-from regard.language import Writer
+from regard.folder import save
 from regard.models import build
 from regard.serving import Catalogue, Settings, open_models
 from regard.serving.generating import Wish, Written, until_stop
+from regard.systems import Writer
 from regard.text import Words
 from tests.unit.serving.conftest import Live, living
 

@@ -8,12 +8,11 @@ import httpx
 import pytest
 from safetensors import safe_open
 
-from regard.checkpoint import load
 from regard.decoding import Search
+from regard.folder import load
 from regard.inspection.trace import Trace
-from regard.tracing import trace
-from regard.translation import Translator
-from regard.translation.ablating import ablate
+from regard.systems import Translator, trace
+from regard.systems.translation_ablation import ablate
 from tests.unit.serving.conftest import Live
 
 SOURCES = ["ein Hund sieht", "im", ""]

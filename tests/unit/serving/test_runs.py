@@ -10,9 +10,9 @@ import httpx
 import pytest
 import torch
 
-from regard.checkpoint import begin, keep_moment, load_without_weights
 from regard.config import read_recipe, write_recipe
 from regard.errors import ServiceError
+from regard.folder import begin, keep_moment, load_without_weights
 from regard.serving import open_models
 from regard.serving.history import History, thinned
 from regard.serving.runs import Runs, is_run

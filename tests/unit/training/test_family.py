@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.checkpoint import load
 from regard.config import Recipe, parse_recipe
 from regard.data import Batches, MemoryCorpus
+from regard.folder import load
 from regard.models import EncoderDecoder, build
+from regard.systems import Translator
 from regard.text import Words
 from regard.training import FolderKeeper, Ranks, Run, Validation, train
-from regard.translation import Translator
 
 WORDS = Words(list("abcdefg"))
 PAIRS = [([4 + i % 7, 4 + i % 5], [4 + i % 5, 4 + i % 7, 4 + i % 3]) for i in range(24)]

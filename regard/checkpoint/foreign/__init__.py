@@ -1,7 +1,0 @@
-"""Models that came from elsewhere, and the way there: formats of other libraries, never pickle."""
-
-from regard.checkpoint.foreign.exchange import FORMATS, export_model, import_model
-from regard.checkpoint.foreign.imported import Imported
-from regard.checkpoint.foreign.kept_beside import COMPUTE, kept_beside
-
-__all__ = ["COMPUTE", "FORMATS", "Imported", "export_model", "import_model", "kept_beside"]

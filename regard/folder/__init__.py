@@ -1,0 +1,43 @@
+"""The model folder: plain files, written beside and renamed into place, opened without pickle."""
+
+from regard.folder.averaging import average
+from regard.folder.checkpoints import Checkpoint, Checkpoints
+from regard.folder.folder import (
+    FORMAT,
+    LoadedModel,
+    begin,
+    load,
+    load_weights,
+    load_without_weights,
+    save,
+    save_weights,
+)
+from regard.folder.lexicon import load_lexicon, save_lexicon
+from regard.folder.moments import Moment, keep_moment, load_moment, moments_of
+from regard.folder.training_state import load_state, save_state
+from regard.folder.weights import put_into, read_weights, write_weights
+
+__all__ = [
+    "FORMAT",
+    "Checkpoint",
+    "Checkpoints",
+    "LoadedModel",
+    "Moment",
+    "average",
+    "begin",
+    "keep_moment",
+    "load",
+    "load_lexicon",
+    "load_moment",
+    "load_state",
+    "load_weights",
+    "load_without_weights",
+    "moments_of",
+    "put_into",
+    "read_weights",
+    "save",
+    "save_lexicon",
+    "save_state",
+    "save_weights",
+    "write_weights",
+]

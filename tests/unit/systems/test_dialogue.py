@@ -1,0 +1,139 @@
+"""A conversation: what the model is told, what is forgotten, and the same words by every way."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard.config import Recipe, read_recipe
+from regard.decoding import Sampling, Search
+from regard.errors import UsageError
+from regard.folder import save
+from regard.models import build
+from regard.special import TURN
+from regard.systems import Chat
+from regard.text import Words
+
+TINY = ["model.d_model=12", "model.n_heads=3", "model.d_feedforward=20", "model.n_layers=1"]
+WORDS = Words([*"abcdefghij", TURN])
+
+
+def made(path: Path, recipe: Recipe) -> Path:
+    torch.manual_seed(3)
+    model = build(recipe.model, len(WORDS), len(WORDS))
+    with torch.no_grad():  # far from uniform, so that answers differ
+        for parameter in model.parameters():
+            parameter.mul_(1.5)
+    return save(path, model, recipe, WORDS, WORDS)
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Callable[..., Chat]:
+    def begin(search: Search | None = None, **options: int) -> Chat:
+        folder = tmp_path / "model"
+        if not folder.exists():
+            made(folder, read_recipe("dialogue", TINY))
+        return Chat.open(folder, search or Search(width=1), **options)  # type: ignore[arg-type]
+
+    return begin
+
+
+def test_it_reads_the_last_turns_of_both(chat: Callable[..., Chat]) -> None:
+    talk = chat(longest=4)
+    assert talk.read("a b") == "a b"
+    first = talk.say("a b").text
+    assert talk.turns == ["a b", first]
+    assert talk.read("c") == f"a b <turn> {first} <turn> c".replace("  ", " ")
+    second = talk.say("c").text
+    # Three turns, as the recipe says: what was said first is forgotten.
+    assert talk.read("d") == f"c <turn> {second} <turn> d".replace("  ", " ")
+
+
+def test_turns_that_are_too_long_together_are_left_out_from_the_oldest(
+    chat: Callable[..., Chat],
+) -> None:
+    talk = chat(max_tokens=8)
+    talk.turns += ["a b c", "d e"]
+    assert talk.read("f") == "a b c <turn> d e <turn> f"  # eight tokens
+    assert talk.read("f g") == "d e <turn> f g"
+    assert talk.read("f g h i j a") == "f g h i j a"
+    answer = talk.say("f g h i j a b c d e")
+    assert (answer.source, answer.n_left_out) == ("f g h i j a b c d e", 2)
+
+
+def test_an_answer_that_comes_word_by_word_is_that_of_the_search(
+    chat: Callable[..., Chat],
+) -> None:
+    for sampling in (None, Sampling(temperature=2.0, top_k=9, top_p=0.95, seed=4)):
+        search = Search(width=1, sampling=sampling)
+        talk = chat(search, longest=7)
+        whole = replace(search, limits=replace(search.limits, factor=0.0, extra=8, most=8))
+        for number, said in enumerate(["a b c", "d", "e f"]):
+            source = talk.read(said)
+            ((found, *_),) = talk.translator.translate([source], whole, first=number)
+            parts = list(talk.answer(said))
+            assert talk.last is not None
+            assert talk.last.tokens == found.tokens[:7] if TURN not in found.text else True
+            assert "".join(parts).strip() == talk.last.text
+
+
+def test_a_beam_answers_at_once(chat: Callable[..., Chat]) -> None:
+    talk = chat(Search(width=3), longest=5)
+    (answer,) = talk.answer("a b")
+    assert talk.last is not None
+    assert answer == talk.last.text
+    assert len(talk.last.tokens) <= 5
+
+
+def test_each_answer_is_drawn_anew(chat: Callable[..., Chat]) -> None:
+    drawing = Search(sampling=Sampling(temperature=3.0, seed=1))
+    talk = chat(drawing, longest=12)
+    answers = []
+    for _ in range(4):
+        answers.append(talk.say("a b c").text)
+        talk.undo()
+    assert len(set(answers)) > 1
+    again = chat(drawing, longest=12)
+    assert again.say("a b c").text == answers[0]
+
+
+def test_an_answer_holds_no_mark(chat: Callable[..., Chat]) -> None:
+    drawing = Search(sampling=Sampling(temperature=50.0, seed=1))
+    talk = chat(drawing, longest=30)
+    for _ in range(10):
+        assert TURN not in "".join(talk.answer("a"))
+    assert talk.last is not None
+    assert len(talk.scored(talk.last).tokens) == len(talk.last.tokens) + 1
+
+
+def test_what_was_said_can_be_taken_back_and_forgotten(chat: Callable[..., Chat]) -> None:
+    talk = chat(longest=3)
+    talk.say("a")
+    talk.say("b")
+    assert talk.undo()
+    assert talk.turns[0] == "a"
+    assert len(talk.turns) == 2
+    talk.reset()
+    assert talk.turns == []
+    assert not talk.undo()
+
+
+def test_nothing_is_not_answered(chat: Callable[..., Chat]) -> None:
+    talk = chat()
+    with pytest.raises(UsageError, match="there is nothing to answer: say something"):
+        talk.say("  ")
+    assert talk.turns == []
+
+
+@pytest.mark.parametrize("preset", ["transformer-tiny", "gpt-tiny"])
+def test_a_model_of_another_kind_does_not_answer(tmp_path: Path, preset: str) -> None:
+    recipe = read_recipe(preset, [*TINY, "model.dropout=0.0"])
+    made(tmp_path / "other", recipe)
+    with pytest.raises(UsageError) as caught:
+        Chat.open(tmp_path / "other")
+    assert str(caught.value) == (
+        f"{tmp_path / 'other'} holds a model of task {recipe.training.task}, which does not "
+        "answer: give a folder that `regard train dialogue` made"
+    )

@@ -1,0 +1,152 @@
+"""Words taken out of a sentence, and sentences as vectors."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard.config import read_recipe
+from regard.errors import TextTypeError, UsageError
+from regard.folder import save
+from regard.models import Bert, build
+from regard.special import BOS, EOS, NAMES
+from regard.systems import Finder
+from regard.text import SentencePieceText, Words
+
+TEXT = "the cat sat on a mat and then the dog sat down"
+SMALL = ["model.n_layers=2", "model.d_model=32", "model.n_heads=2", "model.d_feedforward=16"]
+
+
+@pytest.fixture
+def finder(tmp_path: Path) -> Finder:
+    tokenizer = Words.train([TEXT])
+    recipe = read_recipe("bert-tiny", [*SMALL, "model.context=9"])
+    torch.manual_seed(3)
+    model = build(recipe.model, len(tokenizer), len(tokenizer))
+    assert isinstance(model, Bert)
+    return Finder.open(save(tmp_path / "bert", model, recipe, tokenizer, tokenizer))
+
+
+def test_the_best_words_come_first(finder: Finder) -> None:
+    ((*found,),) = finder.fill("the [MASK] sat", k=40)
+    assert len(found) == len(finder.tokenizer) - len(NAMES)
+    assert sum(one.probability for one in found) == pytest.approx(1.0)
+    assert [one.probability for one in found] == sorted(
+        (one.probability for one in found), reverse=True
+    )
+    ids = [BOS, *finder.tokenizer.encode("the"), finder.model.mask]
+    ids += [*finder.tokenizer.encode("sat"), EOS]
+    logits = finder.model(torch.tensor([ids]))[0, 2]
+    logits[: len(NAMES)] = logits[finder.model.mask] = -torch.inf
+    assert found[0].word == finder.tokenizer.token(int(logits.argmax()))
+    assert found[0].text == f"the {found[0].word} sat"
+
+
+def test_each_mask_is_found_by_itself(finder: Finder) -> None:
+    first, second = finder.fill("[MASK] cat sat on [MASK]", k=2)
+    assert first[0].text == f"{first[0].word} cat sat on [MASK]"
+    assert second[1].text == f"[MASK] cat sat on {second[1].word}"
+
+
+def test_a_sentence_is_the_mean_of_its_words(finder: Finder) -> None:
+    one, other = finder.embed(["the cat sat", "a mat"])
+    ids = torch.tensor([[BOS, *finder.tokenizer.encode("a mat"), EOS]])
+    torch.testing.assert_close(other, finder.model.hidden(ids)[0, 1:3].mean(0))
+    assert one.shape == (32,)
+    (alone,) = finder.embed(["the cat sat"])
+    torch.testing.assert_close(one, alone, rtol=1e-4, atol=1e-5)
+
+
+def test_many_sentences_keep_their_order(finder: Finder) -> None:
+    sentences = ["the cat", "a mat", "the dog sat down", "on"] * 11
+    found = list(finder.embed(sentences))
+    assert len(found) == 44
+    torch.testing.assert_close(found[2], found[-2], rtol=1e-4, atol=1e-5)
+    assert not torch.allclose(found[0], found[1])
+
+
+def test_a_sentence_is_like_itself(finder: Finder) -> None:
+    assert finder.similarity("the cat", "the cat") == pytest.approx(1.0, abs=1e-5)
+    assert finder.similarity("the cat", "sat down") < 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("the cat", "there is nothing to find: write [MASK] where a word is missing"),
+        (
+            "the cat sat on a mat and [MASK]",
+            "a sentence has 10 tokens with its beginning and end, and the model sees 9 at once: "
+            "shorten it",
+        ),
+    ],
+)
+def test_what_cannot_be_filled_is_refused(finder: Finder, text: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        finder.fill(text)
+    assert str(caught.value) == sentence
+
+
+def test_an_empty_sentence_is_refused(finder: Finder) -> None:
+    with pytest.raises(UsageError) as caught:
+        list(finder.embed(["the cat", " "]))
+    assert str(caught.value) == (
+        "line 2 is empty, and what says nothing has no vector: take the line out"
+    )
+    with pytest.raises(UsageError) as caught:
+        finder.similarity("", "the dog")
+    assert str(caught.value) == (
+        "the first sentence is empty, and what says nothing has no vector: write some words"
+    )
+
+
+def test_pieces_of_words_are_told_apart_and_none_is_empty(tmp_path: Path) -> None:
+    tokenizer = SentencePieceText.train([TEXT] * 9, 300)
+    recipe = read_recipe("bert-tiny", SMALL)
+    model = build(recipe.model, len(tokenizer), len(tokenizer))
+    finder = Finder.open(save(tmp_path / "pieces", model, recipe, tokenizer, tokenizer))
+    ((*found,),) = finder.fill("the [MASK] sat", k=1000)
+    tokens = [one.token for one in found]
+    assert "▁" not in tokens
+    assert {"a", "▁a"} <= set(tokens)
+    assert len(set(tokens)) == len(tokens)
+    assert all(one.word.strip() for one in found)
+    assert sum(one.probability for one in found) == pytest.approx(1.0)
+
+
+def test_a_gap_in_chinese_has_no_spaces_around_it(tmp_path: Path) -> None:
+    tokenizer = SentencePieceText.train(["我爱你。", "他不知道你在哪里。"] * 9, 290)
+    recipe = read_recipe("bert-tiny", SMALL)
+    model = build(recipe.model, len(tokenizer), len(tokenizer))
+    finder = Finder.open(save(tmp_path / "chinese", model, recipe, tokenizer, tokenizer))
+    first, second = finder.fill("我[MASK]你 [MASK]。", k=1000)
+    texts = {one.token: one.text for one in first}
+    assert texts["爱"] == "我爱你 [MASK]。"
+    assert texts["▁我"] == "我 我你 [MASK]。"
+    assert {one.token: one.text for one in second}["在"] == "我[MASK]你在。"
+    read = [BOS, *tokenizer.encode("我"), finder.model.mask]
+    read += [*tokenizer.encode("x你")[-1:], finder.model.mask]
+    assert tokenizer.token(read[-2]) == "你"
+    read += [*tokenizer.encode("x。")[-1:], EOS]
+    logits = finder.words_alone(finder.model(torch.tensor([read]))[0, [2]])
+    assert first[0].probability == pytest.approx(float(logits.softmax(-1).max()), abs=1e-6)
+
+
+def test_one_text_has_one_answer_and_several_have_several(finder: Finder) -> None:
+    text = "the [MASK] sat"
+    assert list(finder.fill([text, text], k=2)) == [finder.fill(text, k=2)] * 2
+    alone = finder.embed("the cat sat")
+    assert alone.shape == (32,)
+    torch.testing.assert_close(next(finder.embed(["the cat sat"])), alone)
+
+
+@pytest.mark.usefixtures("as_users_call")
+def test_what_is_no_text_is_named(finder: Finder) -> None:
+    with pytest.raises(TextTypeError, match=r"text\[1\] is None"):
+        list(finder.fill(["the [MASK]", None]))  # type: ignore[list-item]
+    with pytest.raises(TextTypeError, match=r"sentences\[0\] is 3"):
+        finder.embed([3])  # type: ignore[list-item]
+    with pytest.raises(TextTypeError, match="sentences is a single str"):
+        finder.cut("the cat")
+    with pytest.raises(TextTypeError, match="second sentence is None"):
+        finder.similarity("the cat", None)  # type: ignore[arg-type]

@@ -1,0 +1,52 @@
+"""Labels of texts: what a caller may give, and how it is refused."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard.config import read_recipe
+from regard.errors import TextTypeError, UsageError
+from regard.folder import save
+from regard.models import build
+from regard.systems import Judge
+from regard.text import Words
+
+TOKENIZER = Words.train(["the cat sat on a mat"])
+SMALL = ["model.n_layers=1", "model.d_model=32", "model.n_heads=2", "model.d_feedforward=16"]
+
+
+def judge(place: Path, n_texts: int = 1) -> Judge:
+    recipe = read_recipe("bert-classify", [*SMALL, "model.context=9"])
+    section = recipe.model.model_copy(update={"labels": ("no", "yes"), "n_texts": n_texts})
+    recipe = recipe.model_copy(update={"model": section})
+    torch.manual_seed(3)
+    model = build(recipe.model, len(TOKENIZER), len(TOKENIZER))
+    return Judge.open(save(place / "model", model, recipe, TOKENIZER, TOKENIZER))
+
+
+def test_one_text_has_one_answer_and_several_have_several(tmp_path: Path) -> None:
+    opened = judge(tmp_path)
+    alone = opened.classify("the cat", k=2)
+    assert {one.label for one in alone} == {"no", "yes"}
+    for texts in (["the cat"], [("the cat",)], iter(["the cat"])):
+        assert list(opened.classify(texts, k=2)) == [alone]
+
+
+def test_pairs_are_of_two_texts(tmp_path: Path) -> None:
+    opened = judge(tmp_path, n_texts=2)
+    (found,) = opened.classify([("the cat", "a mat")])
+    assert found[0].label in ("no", "yes")
+    for one in ("the cat", ["the cat"], [()], [("the cat", "a", "mat")]):
+        with pytest.raises(UsageError, match="two texts"):
+            list(opened.classify(one))
+
+
+@pytest.mark.usefixtures("as_users_call")
+@pytest.mark.parametrize("other", [None, 3, b"the cat"])
+def test_what_is_no_text_is_named(tmp_path: Path, other: object) -> None:
+    opened = judge(tmp_path)
+    with pytest.raises(TextTypeError, match=r"texts\[1\] is "):
+        opened.classify(["the cat", other])  # type: ignore[list-item]
+    with pytest.raises(TextTypeError, match=r"texts\[0\]\[0\] is "):
+        opened.classify([(other,)])  # type: ignore[list-item]
