@@ -9,7 +9,7 @@ from regard.corpora.catalogue import (
     open_corpus,
     parse_extract,
 )
-from regard.corpora.interface import Corpus, Example, Side, split_of
+from regard.corpora.interface import Box, Corpus, Example, Side, split_of
 from regard.corpora.texts import TEXTS, EmbeddedText
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "SEED",
     "SIZES",
     "TEXTS",
+    "Box",
     "Corpus",
     "EmbeddedText",
     "Example",

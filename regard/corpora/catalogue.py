@@ -92,6 +92,13 @@ CORPORA = {
         sides=("words", "tags"),
         pairs=("en", "zh", "fr"),
     ),
+    "scenes": Embedded(
+        "pictures of coloured shapes and signs, with captions in English or Chinese",
+        "regard.corpora.scenes",
+        "Scenes",
+        sides=("scene", "caption"),
+        pairs=("en", "zh"),
+    ),
 }
 
 

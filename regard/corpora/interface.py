@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+Box = tuple[
+    int, int, int, int
+]  # x0, y0, x1, y1 in pixels, from the top left; x1 and y1 are outside
 SHARES = {"valid": 10, "test": 10}  # of 1,000 sources each; all others are for training
 
 
@@ -28,6 +31,7 @@ class Example:
     target_side: Side | None = None
     alignment: tuple[tuple[int, int], ...] = ()  # (place in source words, place in target words)
     tags: tuple[str, ...] = field(default=())  # constructions it shows: "question", "because-it"
+    boxes: tuple[tuple[int, Box], ...] = ()  # (place in target words, what it names in the picture)
 
 
 @runtime_checkable
