@@ -20,7 +20,7 @@ VERSION = f"1 (Babel {babel.__version__})"
 
 _HELD_OUT = 50  # one combination of a month's word and a day of it in so many is never trained on
 _N_DAYS = LAST.toordinal() - FIRST.toordinal() + 1
-_KINDS = {"year": 0, "month": 2, "day": 4}  # place in 2026 - 11 - 16
+_FIELDS = {"year": 0, "month": 2, "day": 4}  # place in 2026 - 11 - 16
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ def _example(way: Way, texts: Sequence[str], source: str, day: date) -> Example:
     start = 0
     for piece, text in zip(way.pieces, texts, strict=True):
         for word in source[start : start + len(text)].split():
-            if piece.kind in _KINDS:
-                alignment.append((len(words), _KINDS[piece.kind]))
+            if piece.field in _FIELDS:
+                alignment.append((len(words), _FIELDS[piece.field]))
             words.append(word)
         start += len(text)
     target = day.isoformat()

@@ -120,7 +120,7 @@ def _way(
             pieces.append(literal(_plain(value)))
         else:
             piece = _piece(locale, *value)
-            pieces.append(Piece(piece.kind, instead.get(piece.kind, piece.texts)))
+            pieces.append(Piece(piece.field, instead.get(piece.field, piece.texts)))
             if value == ("y", 2):
                 first, last = FIRST_SHORT, LAST_SHORT
     name = "_".join(filter(None, (locale.language, locale.territory)))
@@ -137,9 +137,9 @@ def _piece(locale: Any, letter: str, width: int) -> Piece:
         return Piece("month", {n: f"{n:0{width}}" for n in range(1, 13)})
     if letter not in "MLEc":
         raise ValueError(f"{locale}: the letter {letter!r} of a CLDR pattern has no meaning here")
-    kind, names = ("month", locale.months) if letter in "ML" else ("weekday", locale.days)
+    field, names = ("month", locale.months) if letter in "ML" else ("weekday", locale.days)
     texts = names[context]["wide" if width == 4 else "abbreviated"]
-    return Piece(kind, {n: _plain(text) for n, text in texts.items()})
+    return Piece(field, {n: _plain(text) for n, text in texts.items()})
 
 
 def _dotted(locale: Any) -> Texts:

@@ -30,9 +30,9 @@ class Years:
 
 @dataclass(frozen=True)
 class Meaning:
-    """What the numbers in a text stand for, one kind for each."""
+    """What the numbers in a text stand for, one field for each."""
 
-    kinds: tuple[str, ...]
+    fields: tuple[str, ...]
     month: int | None  # where a word says it
     years: Years
     first: date
@@ -82,14 +82,14 @@ def _readings(outline: str, numbers: Sequence[str]) -> set[date]:
 def _apply(meaning: Meaning, numbers: Sequence[str]) -> date | None:
     """The day these numbers say if they are meant so; ``None`` if there is no such day."""
     day, month, year = 0, meaning.month, None
-    for kind, text in zip(meaning.kinds, numbers, strict=True):
-        if kind == "year":
+    for field, text in zip(meaning.fields, numbers, strict=True):
+        if field == "year":
             year = meaning.years.meant.get(text)
         elif len(text) > 2:
             return None
-        elif kind == "day":
+        elif field == "day":
             day = int(text)
-        elif kind == "month":
+        elif field == "month":
             month = int(text)
     if year is None or month is None or not (1 <= month <= 12 and 1 <= day <= 31):
         return None
@@ -110,9 +110,9 @@ def _table() -> dict[str, Entry]:
         years = calendars.setdefault(tuple(meant.items()), Years(meant))
         for day in _samples(way, meant):
             outline, numbers = skeleton("".join(way.write(day)))
-            kinds = tuple(_kind(number, day, meant) for number in numbers)
-            month = None if "month" in kinds else day.month
-            meaning = Meaning(kinds, month, years, way.first, way.last)
+            fields = tuple(_field(number, day, meant) for number in numbers)
+            month = None if "month" in fields else day.month
+            meaning = Meaning(fields, month, years, way.first, way.last)
             word = _word(way.texts("month")[day.month])
             entry = table.setdefault(outline, Entry([], word))
             if meaning not in entry.meanings:
@@ -149,7 +149,7 @@ def _samples(way: Way, meant: dict[str, int]) -> Iterator[date]:
                 yield day
 
 
-def _kind(number: str, day: date, meant: dict[str, int]) -> str:
+def _field(number: str, day: date, meant: dict[str, int]) -> str:
     if meant.get(number) == day.year:
         return "year"
     return {day.day: "day", day.month: "month"}.get(int(number), "weekday")

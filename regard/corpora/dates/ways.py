@@ -13,9 +13,9 @@ Texts = Mapping[int, str]  # number -> how it is written
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a written date; ``kind`` says which number of the day its text depends on."""
+    """A part of a written date; ``field`` says which number of the day its text depends on."""
 
-    kind: str  # "year", "month", "day", "weekday", or "literal" for text that is always the same
+    field: str  # "year", "month", "day", "weekday", or "literal" for text that is always the same
     texts: Texts
 
 
@@ -39,11 +39,11 @@ class Way:
             "day": day.day,
             "weekday": day.weekday(),
         }
-        return [piece.texts[numbers[piece.kind]] for piece in self.pieces]
+        return [piece.texts[numbers[piece.field]] for piece in self.pieces]
 
-    def texts(self, kind: str) -> Texts:
-        """How its piece of that kind writes numbers; nothing if it has none."""
-        return next((piece.texts for piece in self.pieces if piece.kind == kind), {})
+    def texts(self, field: str) -> Texts:
+        """How its piece for that field writes numbers; nothing if it has none."""
+        return next((piece.texts for piece in self.pieces if piece.field == field), {})
 
     @property
     def has_case(self) -> bool:

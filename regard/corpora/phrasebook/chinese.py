@@ -2,8 +2,8 @@
 
 from regard.corpora.phrasebook import sentence as n
 from regard.corpora.phrasebook.grammar import Grammar
+from regard.corpora.phrasebook.lexicon import Adverbial
 from regard.corpora.phrasebook.meaning import (
-    Adverbial,
     Compound,
     Event,
     Existence,

@@ -1,81 +1,64 @@
-"""What goes with what: the tables that keep sampled sentences plausible."""
+"""What goes with what: the tables that keep sampled sentences plausible (``choices.toml``)."""
 
-from regard.corpora.phrasebook.adjectives import ADJECTIVES, Adjective
-from regard.corpora.phrasebook.meaning import Determiner
-from regard.corpora.phrasebook.nouns import COMMON_NOUNS, MASS_NOUNS, NOUNS, Noun
-from regard.corpora.phrasebook.small_words import DETERMINERS
-from regard.corpora.phrasebook.verbs import VERBS, Verb
+from regard.corpora.phrasebook.lexicon import (
+    ADJECTIVES,
+    COMMON_NOUNS,
+    DETERMINERS,
+    MASS_NOUNS,
+    NOUNS,
+    VERBS,
+    Adjective,
+    Determiner,
+    Noun,
+    Verb,
+)
+from regard.corpora.tables import read_words
 
-Weighted = tuple[Determiner, ...]  # each as often as it weighs
+_CHOICES = read_words(__package__, "choices.toml")
+_PEOPLE, _VERBS = _CHOICES["people"], _CHOICES["verbs"]
+_MACHINE_HINDERS = "slow heavy"
 
 
-def _weighted(weights: str) -> Weighted:
-    """Determiners repeated by weight: ``the:3 a:1``; an underscore stands for a blank."""
+def _weighted(name: str) -> tuple[Determiner, ...]:
+    """The determiners of a row, each as often as it weighs."""
     found: list[Determiner] = []
-    for part in weights.split():
+    for part in _CHOICES["determiners"][name].split():
         name, _, weight = part.partition(":")
         found += [DETERMINERS[name.replace("_", " ")]] * int(weight)
     return tuple(found)
 
 
-DEFINITE = _weighted("the:10 that:4 the+:4 those:2")
-OWNED = _weighted("the:8 that:3 the+:3 those:2 my:2 your:2 our:1 their:1")
-ANY = _weighted(
-    "the:8 that:3 a:3 the+:3 those:2 two:1 three:1 four:1 five:1 several:1 many:1 "
-    "the_two:1 the_three:1"
-)
-ANY_OWNED = (*ANY, *_weighted("my:2 your:2 our:2 their:2"))
-SINGLE = _weighted("the:10 that:4")
-SINGLE_OWNED = _weighted("the:9 that:4 my:2 your:1 our:1 their:1")
-NEAR = _weighted("the:1")
-NEAR_OWNED = _weighted("the:5 my:1 your:1 our:1 their:1")
-NEW = _weighted("a:6 two:2 three:2 four:1 five:1 several:2 many:2")  # after "there is"
+def _named(names: str) -> tuple[Noun, ...]:
+    return tuple(NOUNS[name] for name in names.split())
 
-_OWNED_NAMES = [
-    "friend",
-    "neighbour",
-    "doctor",
-    "teacher",
-    "child",
-    "lawyer",
-    "cook",
-    "cat",
-    "dog",
-    "horse",
-    "cow",
-    "tortoise",
-    "rabbit",
-    "hen",
-    "goat",
-    "donkey",
-    "house",
-    "garden",
-    "office",
-    "kitchen",
-    "garage",
-    "school",
-    "tree",
-    "piano",
-]
-_OWNED_SORTS = [
-    "vehicle",
-    "bicycle",
-    "machine",
-    "food",
-    "text",
-    "picture",
-    "clothes",
-    "accessory",
-    "furniture",
-    "container",
-    "tool",
-    "toy",
-    "opening",
-    "plant",
-]
+
+DEFINITE = _weighted("definite")
+OWNED = _weighted("owned")
+ANY = _weighted("any")
+ANY_OWNED = (*ANY, *_weighted("owners_too"))
+SINGLE = _weighted("single")
+SINGLE_OWNED = _weighted("single_owned")
+NEAR = _weighted("near")
+NEAR_OWNED = _weighted("near_owned")
+NEW = _weighted("new")
+OWNERS = _weighted("owners")
+
+_OWNED_NOUNS = _CHOICES["can_be_owned"]["nouns"].split()
+_OWNED_SORTS = _CHOICES["can_be_owned"]["sorts"].split()
 CAN_BE_OWNED = {
-    noun: noun.name in _OWNED_NAMES or noun.sorts[0] in _OWNED_SORTS for noun in NOUNS.values()
+    noun: noun.name in _OWNED_NOUNS or noun.sorts[0] in _OWNED_SORTS for noun in NOUNS.values()
 }
+PROFESSIONS = {
+    gender: tuple(
+        noun
+        for noun in _named(_PEOPLE["professions"])
+        if noun.gender == gender or "job" in noun.sorts
+    )
+    for gender in ("m", "f")
+}
+RELATIONS = {gender: _named(_PEOPLE[f"relations_{gender}"]) for gender in ("m", "f")}
+ADULTS = _named(_PEOPLE["adults"])
+ANIMALS = tuple(n for n in COMMON_NOUNS if "animal" in n.sorts and n.name != "animal")
 
 
 def fits(adjective: Adjective, noun: Noun) -> bool:
@@ -120,133 +103,37 @@ WHAT_VERBS = tuple(
     if verb.objects and not verb.french_particle and "person" not in verb.objects
     and verb.english[0] not in ("wear", "cross")
 )  # fmt: skip
-# What somebody is: by profession (those of the sort "job" have one French word for both genders),
-# or to somebody; and who is said to be so.
-PROFESSIONS = {
-    gender: tuple(
-        NOUNS[name]
-        for name in (
-            *("doctor", "teacher", "engineer", "nurse", "student", "singer", "actor", "farmer"),
-            *("baker", "cook", "tourist", "writer", "lawyer", "dancer", "waitress"),
-        )
-        if NOUNS[name].gender == gender or "job" in NOUNS[name].sorts
-    )
-    for gender in ("m", "f")
-}
-RELATIONS = {
-    "m": tuple(NOUNS[name] for name in ("friend", "neighbour", "doctor", "teacher", "lawyer")),
-    "f": tuple(NOUNS[name] for name in ("doctor", "teacher")),
-}
-ADULTS = tuple(NOUNS[name] for name in ("man", "woman", "friend", "neighbour"))
-ANIMALS = tuple(n for n in COMMON_NOUNS if "animal" in n.sorts and n.name != "animal")
-OWNERS = _weighted("my:2 your:2 our:1 their:1")
 GIVING_VERBS = tuple(v for v in VERBS.values() if "r" in v.marks)
-ARRIVING_VERBS = tuple(VERBS[name] for name in ("arrive", "leave", "come back", "fall"))
-_NO_PLACE = [
-    "cross",
-    "climb",
-    "clean",
-    "build",
-    "drive",
-    "visit",
-    "follow",
-    "chase",
-    "enter",
-    "avoid",
-    "admire",
-]
+ARRIVING_VERBS = tuple(VERBS[name] for name in _VERBS["arriving"].split(","))
+REASON_VERBS = tuple(VERBS[name] for name in _CHOICES["object_hinders"])
 CAN_HAVE_PLACE = {
-    verb: ("d" in verb.marks or verb.name in ("see", "meet", "find", "hear", "recognise"))
-    and verb.name.split()[0] not in _NO_PLACE
+    verb: ("d" in verb.marks or verb.name in _VERBS["place_too"].split())
+    and verb.name.split()[0] not in _VERBS["no_place"].split()
     for verb in VERBS.values()
 }
 IS_HABIT = {
-    verb: "d" in verb.marks and "p" not in verb.marks
-    and verb.name not in ("build", "choose", "hide", "sell", "repair", "catch")
+    verb: "d" in verb.marks
+    and "p" not in verb.marks
+    and verb.name not in _VERBS["no_habit"].split()
     for verb in VERBS.values()
-}  # fmt: skip
+}
 CAN_BE_NEVER = {
-    verb: (bool(verb.objects) and verb.name != "cross")
-    or verb.name in ("sing", "dance", "swim", "laugh", "cry")
+    verb: (bool(verb.objects) and verb.name != "cross") or verb.name in _VERBS["never_too"].split()
     for verb in VERBS.values()
 }
 
-# Why somebody does not do it (too ...): what the object may be.
-_OBJECT_HINDERS = {
-    "cross": "wide narrow dangerous deep long slippery",
-    "cross 穿过": "wide dangerous dark narrow cold",
-    "eat": "salty sweet bitter sour hard cold spicy dirty",
-    "climb": "high steep slippery dangerous",
-    "enter": "dark narrow noisy cold dangerous",
-    "push": "heavy dirty",
-    "pull": "heavy dirty",
-    "carry": "heavy dirty",
-    "open": "heavy dirty",
-    "close": "heavy",
-    "touch": "dirty expensive",
-    "buy": "expensive dirty heavy small ancient",
-    "choose": "expensive long small heavy",
-    "read": "long boring difficult",
-    "watch": "long boring",
-    "visit": "noisy dark small",
-    "listen to": "long boring",
-}
-_EFFORT = "tired weak lazy hungry thirsty"
-_COURAGE = "tired frightened nervous shy lazy weak hungry thirsty"
-_INTEREST = "tired busy sad angry lazy nervous"
-_LIVING_HINDERS = {
-    **dict.fromkeys(("push", "pull", "carry", "open", "close"), _EFFORT),
-    **dict.fromkeys(("cross", "cross 穿过", "climb", "enter", "touch"), _COURAGE),
-    **dict.fromkeys(("buy", "choose", "read", "watch", "visit", "listen to"), _INTEREST),
-    "eat": "tired sad nervous frightened shy angry thirsty weak",
-}
-_MACHINE_HINDERS = "slow heavy"
-# Why somebody does it (very ...).
-_OBJECT_HELPS = {
-    "eat": "delicious fresh sweet",
-    "cross": "short narrow",
-    "cross 穿过": "quiet beautiful",
-    "enter": "quiet beautiful",
-    "buy": "beautiful delicious fresh interesting",
-    "choose": "beautiful light interesting fresh",
-    "read": "interesting short",
-    "watch": "interesting short",
-    "visit": "beautiful quiet",
-    "listen to": "interesting short",
-    "push": "light",
-    "carry": "light",
-}
-_SUBJECT_HELPS = {
-    "eat": "hungry",
-    "cross": "brave strong curious",
-    "cross 穿过": "brave strong curious",
-    "climb": "brave strong curious",
-    "enter": "brave curious",
-    "push": "strong angry",
-    "pull": "strong",
-    "carry": "strong",
-    "open": "curious clever strong",
-    "touch": "curious brave",
-    "buy": "rich happy",
-    "read": "curious clever",
-    "watch": "curious happy",
-    "visit": "curious",
-    "listen to": "curious happy",
-}
-REASON_VERBS = tuple(VERBS[name] for name in _OBJECT_HINDERS)
 
-
-def reasons(verb: Verb, subject: Noun, thing: Noun, *, is_negated: bool) -> tuple[
-    tuple[Adjective, ...], tuple[Adjective, ...]
-]:  # fmt: skip
+def reasons(
+    verb: Verb, subject: Noun, thing: Noun, *, is_negated: bool
+) -> tuple[tuple[Adjective, ...], tuple[Adjective, ...]]:
     """The adjectives that fit only the subject, and those that fit only the object."""
     if is_negated:
         is_living = subject.sorts[0] in ("person", "animal")
-        of_subject = _LIVING_HINDERS[verb.name] if is_living else _MACHINE_HINDERS
-        of_object = _OBJECT_HINDERS[verb.name]
+        of_subject = _CHOICES["living_hinders"][verb.name] if is_living else _MACHINE_HINDERS
+        of_object = _CHOICES["object_hinders"][verb.name]
     else:
-        of_subject = _SUBJECT_HELPS.get(verb.name, "")
-        of_object = _OBJECT_HELPS.get(verb.name, "")
+        of_subject = _CHOICES["subject_helps"].get(verb.name, "")
+        of_object = _CHOICES["object_helps"].get(verb.name, "")
     ours = (ADJECTIVES[name] for name in of_subject.split())
     theirs = (ADJECTIVES[name] for name in of_object.split())
     return (

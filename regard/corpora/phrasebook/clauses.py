@@ -4,24 +4,21 @@ import random
 from typing import TypeVar
 
 from regard.corpora.phrasebook import choices as c
-from regard.corpora.phrasebook.meaning import (
-    Adverbial,
-    Determiner,
-    Event,
-    NounPhrase,
-    Place,
-    Question,
-    Tense,
-)
-from regard.corpora.phrasebook.nouns import CITY_NAMES, PERSON_NAMES, PRONOUNS, Noun
-from regard.corpora.phrasebook.small_words import (
+from regard.corpora.phrasebook.lexicon import (
+    CITY_NAMES,
     DETERMINERS,
     FREQUENCIES,
     IN_CITY,
+    PERSON_NAMES,
     PLACES,
+    PRONOUNS,
     TIMES,
+    Adverbial,
+    Determiner,
+    Noun,
+    Verb,
 )
-from regard.corpora.phrasebook.verbs import Verb
+from regard.corpora.phrasebook.meaning import Event, NounPhrase, Place, Question, Tense
 
 Item = TypeVar("Item")
 THE = DETERMINERS["the"]
@@ -66,17 +63,17 @@ class ClauseSampler:
                 phrase = self.phrase(noun, c.OWNED, c.DEFINITE)
             else:
                 phrase = self.phrase(noun, c.ANY_OWNED, c.ANY)
-        if self.chance() < 0.08 and phrase.noun.kind != "pronoun":
+        if self.chance() < 0.08 and phrase.noun.word_class != "pronoun":
             return self.coordinate(phrase, c.SUBJECTS[verb])
         return phrase
 
     def coordinate(self, first: NounPhrase, nouns: tuple[Noun, ...]) -> NounPhrase:
         """The phrase and another one of the same kind."""
-        if first.noun.kind == "name":
+        if first.noun.word_class == "name":
             second = NounPhrase(self.choose(PERSON_NAMES))
         else:
             second = NounPhrase(self.choose(nouns), first.determiner)
-        if second.noun is first.noun or first.noun.kind == "mass":
+        if second.noun is first.noun or first.noun.word_class == "mass":
             return first
         if second.determiner is not None and not c.CAN_BE_OWNED[second.noun]:
             second = NounPhrase(second.noun, THE)
@@ -199,28 +196,3 @@ class ClauseSampler:
             frequency,
             question,
         )
-
-
-def replace(
-    event: Event,
-    *,
-    subject: NounPhrase | None = None,
-    thing: NounPhrase | bool | None = False,
-    place: Place | bool | None = False,
-    tense: Tense | None = None,
-    has_time: bool = True,
-) -> Event:
-    """The event with another subject, object, place or tense, or without its time."""
-    return Event(
-        event.verb,
-        tense or event.tense,
-        subject or event.subject,
-        event.object if isinstance(thing, bool) else thing,
-        event.recipient,
-        event.is_negated,
-        event.place if isinstance(place, bool) else place,
-        event.time if has_time else None,
-        event.is_time_first,
-        event.frequency,
-        event.question,
-    )

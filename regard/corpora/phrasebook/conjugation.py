@@ -2,54 +2,16 @@
 
 from dataclasses import dataclass
 
+from regard.corpora.tables import read_words, rows
+
 ENDINGS = ("e", "es", "e", "ons", "ent")
 FUTURE = ("ai", "as", "a", "ons", "ont")
 DOUBLED = {"run", "swim", "forget"}
 
-# French infinitive: je tu il nous ils, stem of the future, past participle
+# French infinitive -> je tu il nous ils, stem of the future, past participle
 IRREGULAR = {
-    "acheter": ("achète achètes achète achetons achètent", "achèter", "acheté"),
-    "aller": ("vais vas va allons vont", "ir", "allé"),
-    "attendre": ("attends attends attend attendons attendent", "attendr", "attendu"),
-    "boire": ("bois bois boit buvons boivent", "boir", "bu"),
-    "choisir": ("choisis choisis choisit choisissons choisissent", "choisir", "choisi"),
-    "conduire": ("conduis conduis conduit conduisons conduisent", "conduir", "conduit"),
-    "connaître": ("connais connais connaît connaissons connaissent", "connaîtr", "connu"),
-    "construire": (
-        "construis construis construit construisons construisent",
-        "construir",
-        "construit",
-    ),
-    "courir": ("cours cours court courons courent", "courr", "couru"),
-    "devoir": ("dois dois doit devons doivent", "devr", "dû"),
-    "dormir": ("dors dors dort dormons dorment", "dormir", "dormi"),
-    "écrire": ("écris écris écrit écrivons écrivent", "écrir", "écrit"),
-    "entendre": ("entends entends entend entendons entendent", "entendr", "entendu"),
-    "envoyer": ("envoie envoies envoie envoyons envoient", "enverr", "envoyé"),
-    "lire": ("lis lis lit lisons lisent", "lir", "lu"),
-    "lancer": ("lance lances lance lançons lancent", "lancer", "lancé"),
-    "manger": ("mange manges mange mangeons mangent", "manger", "mangé"),
-    "mordre": ("mords mords mord mordons mordent", "mordr", "mordu"),
-    "nager": ("nage nages nage nageons nagent", "nager", "nagé"),
-    "nettoyer": ("nettoie nettoies nettoie nettoyons nettoient", "nettoier", "nettoyé"),
-    "nourrir": ("nourris nourris nourrit nourrissons nourrissent", "nourrir", "nourri"),
-    "ouvrir": ("ouvre ouvres ouvre ouvrons ouvrent", "ouvrir", "ouvert"),
-    "partir": ("pars pars part partons partent", "partir", "parti"),
-    "perdre": ("perds perds perd perdons perdent", "perdr", "perdu"),
-    "poursuivre": ("poursuis poursuis poursuit poursuivons poursuivent", "poursuivr", "poursuivi"),
-    "pouvoir": ("peux peux peut pouvons peuvent", "pourr", "pu"),
-    "reconnaître": (
-        "reconnais reconnais reconnaît reconnaissons reconnaissent",
-        "reconnaîtr",
-        "reconnu",
-    ),
-    "revenir": ("reviens reviens revient revenons reviennent", "reviendr", "revenu"),
-    "rire": ("ris ris rit rions rient", "rir", "ri"),
-    "suivre": ("suis suis suit suivons suivent", "suivr", "suivi"),
-    "tenir": ("tiens tiens tient tenons tiennent", "tiendr", "tenu"),
-    "vendre": ("vends vends vend vendons vendent", "vendr", "vendu"),
-    "voir": ("vois vois voit voyons voient", "verr", "vu"),
-    "vouloir": ("veux veux veut voulons veulent", "voudr", "voulu"),
+    infinitive: forms
+    for infinitive, *forms in rows(read_words(__package__, "words.toml")["irregular"])
 }
 
 

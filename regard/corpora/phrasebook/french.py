@@ -4,8 +4,8 @@ from regard.corpora.phrasebook import sentence as n
 from regard.corpora.phrasebook.conjugation import conjugate
 from regard.corpora.phrasebook.french_phrases import contract, elide, noun_phrase
 from regard.corpora.phrasebook.grammar import Grammar, capitalise
+from regard.corpora.phrasebook.lexicon import Adverbial, Verb
 from regard.corpora.phrasebook.meaning import (
-    Adverbial,
     Compound,
     Event,
     Existence,
@@ -18,7 +18,6 @@ from regard.corpora.phrasebook.meaning import (
     Tense,
 )
 from regard.corpora.phrasebook.sentence import NOTHING, Sentence
-from regard.corpora.phrasebook.verbs import Verb
 
 AVOIR = ("ai", "as", "a", "avons", "ont")
 IS = ("suis", "es", "est", "sommes", "sont")
@@ -157,7 +156,7 @@ def _object(
 def _place(s: Sentence, place: Place, base: int, head: int) -> None:
     words, noun = place.relation.french, place.noun.french[0]
     article = "la" if place.noun.gender == "f" else "le"
-    if place.noun.kind != "common":
+    if place.noun.word_class != "common":
         article = ""
     elif merged := contract(words[-1], article, noun):
         words, article = (*words[:-1], merged), ""

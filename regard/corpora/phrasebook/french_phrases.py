@@ -1,8 +1,8 @@
 """French noun phrases: article, gender, agreement, contraction and elision."""
 
 from regard.corpora.phrasebook import sentence as n
+from regard.corpora.phrasebook.lexicon import Noun
 from regard.corpora.phrasebook.meaning import NounPhrase
-from regard.corpora.phrasebook.nouns import Noun
 from regard.corpora.phrasebook.sentence import NOTHING, Sentence
 
 VOWELS = "aeiouàâéèêëîïôûœ"
@@ -90,9 +90,9 @@ def _determiners(
         forms = phrase.determiner.french
         words = forms[is_feminine + 2 * begins_with_vowel(following)]
         return [(word, _relation(word), n.DETERMINER) for word in words]
-    if noun.kind == "mass" and not is_general:
+    if noun.word_class == "mass" and not is_general:
         return _partitive(noun, following, is_negated)
-    if noun.kind == "mass":
+    if noun.word_class == "mass":
         return [("la" if is_feminine else "le", "det", NOTHING)]
     if phrase.is_general:
         return [("les", "det", NOTHING)]

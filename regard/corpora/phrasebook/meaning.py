@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from regard.corpora.phrasebook.adjectives import Adjective
-from regard.corpora.phrasebook.nouns import Noun
-from regard.corpora.phrasebook.verbs import Verb
+from regard.corpora.phrasebook.lexicon import Adjective, Adverbial, Determiner, Noun, Verb
 
 Tense = Literal[
     "present", "past", "future", "progressive", "was doing", "already", "never", "state",
@@ -13,18 +11,6 @@ Tense = Literal[
 ]  # fmt: skip
 Degree = Literal["", "very", "too", "more", "as"]
 Question = Literal["", "whether", "who", "what", "where", "when"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Determiner:
-    """An article, demonstrative, numeral or possessive."""
-
-    name: str
-    english: tuple[str, ...]
-    chinese: tuple[str, ...]
-    has_measure: bool
-    french: tuple[tuple[str, ...], ...]  # masculine, feminine, both again before a vowel
-    is_plural: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +38,7 @@ class NounPhrase:
     @property
     def is_plural(self) -> bool:
         """Whether its noun stands in the plural."""
-        return (self.is_general and self.noun.kind == "common") or (
+        return (self.is_general and self.noun.word_class == "common") or (
             self.determiner is not None and self.determiner.is_plural
         )
 
@@ -65,16 +51,6 @@ class NounPhrase:
     def is_feminine(self) -> bool:
         """Whether French agrees with it in the feminine: all of its nouns are."""
         return self.noun.gender == "f" and (self.also is None or self.also.is_feminine)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Adverbial:
-    """A fixed expression of time, frequency or place relation."""
-
-    name: str
-    english: tuple[str, ...]
-    chinese: tuple[str, ...]
-    french: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,14 +6,11 @@ from itertools import permutations
 
 from regard.corpora.interface import Example, split_of
 from regard.corpora.phrasebook import chinese, english, french
-from regard.corpora.phrasebook.adjectives import ADJECTIVES
 from regard.corpora.phrasebook.held_out import held_out, tags
+from regard.corpora.phrasebook.lexicon import ADJECTIVES, DETERMINERS, NOUNS, VERBS
 from regard.corpora.phrasebook.meaning import Compound, Event, Meaning, NounPhrase, Quality
-from regard.corpora.phrasebook.nouns import NOUNS
 from regard.corpora.phrasebook.sampling import Sampler
 from regard.corpora.phrasebook.sentence import Sentence, align
-from regard.corpora.phrasebook.small_words import DETERMINERS
-from regard.corpora.phrasebook.verbs import VERBS
 from regard.errors import UsageError
 
 REALISE: dict[str, Callable[[Meaning], Sentence]] = {

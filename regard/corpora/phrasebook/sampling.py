@@ -1,11 +1,26 @@
 """Draw a meaning: a construction first, then words that fit together."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 from regard.corpora.phrasebook import choices as c
-from regard.corpora.phrasebook.adjectives import Adjective
-from regard.corpora.phrasebook.clauses import ClauseSampler, replace
+from regard.corpora.phrasebook.clauses import ClauseSampler
+from regard.corpora.phrasebook.lexicon import (
+    COMMON_NOUNS,
+    DETERMINERS,
+    NOUNS,
+    PERSON_NAMES,
+    PLACES,
+    PRONOUNS,
+    SURFACES,
+    TIMES,
+    VERBS,
+    WEATHER,
+    Adjective,
+    Noun,
+    Verb,
+)
 from regard.corpora.phrasebook.meaning import (
     Compound,
     Degree,
@@ -20,15 +35,6 @@ from regard.corpora.phrasebook.meaning import (
     Relative,
     Tense,
 )
-from regard.corpora.phrasebook.nouns import COMMON_NOUNS, NOUNS, PERSON_NAMES, PRONOUNS, Noun
-from regard.corpora.phrasebook.small_words import (
-    DETERMINERS,
-    PLACES,
-    SURFACES,
-    TIMES,
-    WEATHER,
-)
-from regard.corpora.phrasebook.verbs import VERBS, Verb
 
 reasons = cache(c.reasons)
 THIRD_PERSONS = tuple(p for p in PRONOUNS if p.name in ("he", "she", "they"))
@@ -53,7 +59,7 @@ class Sampler(ClauseSampler):
         verb = self.choose(c.PLAIN_VERBS)
         if x < 0.45 and verb in c.WHAT_VERBS:
             event = self.event(verb, "what")
-            return replace(event, thing=None, place=None)
+            return replace(event, object=None, place=None)
         if x < 0.55 and c.CAN_HAVE_PLACE[verb]:
             return self.event(verb, "where")
         if x < 0.65 and not {"s", "w"} & set(verb.marks):
@@ -170,11 +176,11 @@ class Sampler(ClauseSampler):
         subject, thing = event.subject, event.object
         assert subject is not None
         if self.chance() < 0.6 or thing is None:
-            if subject.noun.kind != "common" or subject.also is not None:
+            if subject.noun.word_class != "common" or subject.also is not None:
                 return self.relative()
             with_clause = self.with_clause(subject.noun, thing)
             return self.relative() if with_clause is None else replace(event, subject=with_clause)
-        if thing.noun.kind != "common" or thing.also is not None or thing.is_general:
+        if thing.noun.word_class != "common" or thing.also is not None or thing.is_general:
             return self.relative()
         if event.verb.french_particle == "à" or "g" in event.verb.marks:
             return self.relative()
@@ -182,7 +188,8 @@ class Sampler(ClauseSampler):
         if with_clause is None:
             return self.relative()
         # What follows would seem to belong to the relative clause.
-        return replace(event, thing=with_clause, place=None, has_time=event.is_time_first)
+        time = event.time if event.is_time_first else None
+        return replace(event, object=with_clause, place=None, time=time)
 
     def with_clause(self, noun: Noun, elsewhere: NounPhrase | None) -> NounPhrase | None:
         """The noun with a relative clause, or None if the words drawn do not fit."""
@@ -267,7 +274,7 @@ class Sampler(ClauseSampler):
             event = self.event(verb)
             if event.tense != "future" or event.is_time_first:
                 return self.when()
-            return Compound(replace(event, has_time=False), "if", self.choose(WEATHER))
+            return Compound(replace(event, time=None), "if", self.choose(WEATHER))
         if "d" not in verb.marks:
             return self.when()
         event = self.event(verb)

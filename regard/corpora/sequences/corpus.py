@@ -105,7 +105,7 @@ class Sequences:
 
 
 class Copy(Sequences):
-    """The same again."""
+    """The sequence again."""
 
     name = "copy"
 
@@ -115,7 +115,7 @@ class Copy(Sequences):
 
 
 class Reverse(Sequences):
-    """The same from the end to the beginning."""
+    """The sequence from its end to its beginning."""
 
     name = "reverse"
 
@@ -125,7 +125,7 @@ class Reverse(Sequences):
 
 
 class Sort(Sequences):
-    """The same sorted, digits before letters; of equal symbols the earlier one is first."""
+    """The sequence sorted, digits before letters; of equal symbols the earlier one is first."""
 
     name = "sort"
 

@@ -1,24 +1,104 @@
 """The corpus "smalltalk": what was said before and is said now -> the answer."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 from random import Random
+from typing import Any
 
 from regard.corpora.interface import Example, split_of
-from regard.corpora.smalltalk import chinese, english
-from regard.corpora.smalltalk.topic import Topic
+from regard.corpora.tables import read_words
 from regard.errors import DataError
 from regard.text.turns import join_turns
 
 VERSION = "1"
-LANGUAGES = {"en": english.TOPICS, "zh": chinese.TOPICS}
-PAIRS = tuple(LANGUAGES)  # a question and its answer are of one language
-
 _MANY = 50  # fillings of a topic: of so many, whole ones are held out
 _SHARE = 12  # one in so many is
 _PATIENCE = 100_000  # draws without a new example after which there are taken to be no more
 _SIGNS = ".?!。？！"
+
+Row = Mapping[str, str]  # words that go together: {"weather": "raining", "advice": "take a coat"}
+Table = tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Something that is said in several ways, and answered in one.
+
+    Names in braces are filled from ``tables``, one row of each. Who is told something can be asked
+    for it afterwards with ``asks``, and knows it as ``recalled``; asked out of the blue, all that
+    is left to say is ``forgotten``.
+    """
+
+    name: str
+    says: tuple[str, ...]
+    answer: str
+    tables: tuple[Table, ...] = ()
+    asks: tuple[str, ...] = ()
+    recalled: str = ""
+    forgotten: str = ""
+    weight: int = 1  # how often it comes up
+
+    @property
+    def n_fillings(self) -> int:
+        """In how many ways the braces can be filled."""
+        return prod(len(table) for table in self.tables)
+
+    def fill(self, random: Random) -> dict[str, str]:
+        """Words for the braces, drawn by chance."""
+        return _merged(tuple(random.choice(table) for table in self.tables))
+
+    def fillings(self) -> list[dict[str, str]]:
+        """All there are."""
+        return [_merged(rows) for rows in product(*self.tables)]
+
+
+def _merged(rows: tuple[Row, ...]) -> dict[str, str]:
+    return {name: word for row in rows for name, word in row.items()}
+
+
+def _sums(largest: int) -> Table:
+    """a + b = c."""
+    numbers = range(largest + 1)
+    return tuple({"a": str(a), "b": str(b), "c": str(a + b)} for a in numbers for b in numbers)
+
+
+def _differences(largest: int) -> Table:
+    """a - b = c, never below zero."""
+    return tuple(
+        {"a": str(a), "b": str(b), "c": str(a - b)}
+        for a in range(largest + 1)
+        for b in range(a + 1)
+    )
+
+
+def _topics(language: str) -> tuple[Topic, ...]:
+    """The topics of a language, as its TOML file beside this module has them."""
+    found = read_words(__package__, f"{language}.toml")
+    tables: dict[str, Table] = {"sums": _sums(10), "differences": _differences(10)}
+    for name, values in found["words"].items():
+        tables[name] = tuple({name: value} for value in values)
+    for name, columns in found["rows"].items():
+        tables[name] = tuple(
+            {name: value, other: text}
+            for other, texts in columns.items()
+            for text, values in texts.items()
+            for value in values
+        )
+    topics = []
+    for topic in found["topics"]:
+        given: dict[str, Any] = {
+            key: tuple(one) if isinstance(one, list) else one for key, one in topic.items()
+        }
+        given["tables"] = tuple(tables[name] for name in topic.get("tables", ()))
+        topics.append(Topic(**given))
+    return tuple(topics)
+
+
+LANGUAGES = {language: _topics(language) for language in ("en", "zh")}
+PAIRS = tuple(LANGUAGES)  # a question and its answer are of one language
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from regard.corpora import Example
-from regard.corpora.phrasebook.nouns import NOUNS
+from regard.corpora.phrasebook.lexicon import NOUNS
 from regard.lessons.report import PronounScore
 
 FRENCH = frozenset({"il", "elle", "ils", "elles"})

@@ -10,10 +10,8 @@ import pytest
 
 from regard.corpora import Corpus, Example, Side
 from regard.corpora.phrasebook import COMBINATIONS, PAIRS, Phrasebook, join, lecture_examples
-from regard.corpora.phrasebook.adjectives import ADJECTIVES
-from regard.corpora.phrasebook.nouns import NOUNS
+from regard.corpora.phrasebook.lexicon import ADJECTIVES, NOUNS, VERBS
 from regard.corpora.phrasebook.phrasebook import LECTURE_KEYS, split_of_sentence
-from regard.corpora.phrasebook.verbs import VERBS
 from regard.errors import UsageError
 
 LECTURES = {

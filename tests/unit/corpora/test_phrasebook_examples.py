@@ -7,12 +7,9 @@ from pathlib import Path
 import pytest
 
 from regard.corpora.phrasebook import chinese, english, join
-from regard.corpora.phrasebook.adjectives import ADJECTIVES
+from regard.corpora.phrasebook.lexicon import ADJECTIVES, DETERMINERS, NOUNS, VERBS
 from regard.corpora.phrasebook.meaning import Compound, Event, Meaning, NounPhrase, Quality
-from regard.corpora.phrasebook.nouns import NOUNS
 from regard.corpora.phrasebook.phrasebook import LECTURE_MEANINGS
-from regard.corpora.phrasebook.small_words import DETERMINERS
-from regard.corpora.phrasebook.verbs import VERBS
 
 ROOT = Path(__file__).parents[3]
 THE = DETERMINERS["the"]

@@ -3,8 +3,18 @@
 import pytest
 
 from regard.corpora.phrasebook import chinese, english, french, join
-from regard.corpora.phrasebook.adjectives import ADJECTIVES
 from regard.corpora.phrasebook.conjugation import conjugate, english_forms
+from regard.corpora.phrasebook.lexicon import (
+    ADJECTIVES,
+    DETERMINERS,
+    FREQUENCIES,
+    IN_CITY,
+    NOUNS,
+    PLACES,
+    TIMES,
+    VERBS,
+    WEATHER,
+)
 from regard.corpora.phrasebook.meaning import (
     Compound,
     Event,
@@ -16,16 +26,6 @@ from regard.corpora.phrasebook.meaning import (
     Quality,
     Relative,
 )
-from regard.corpora.phrasebook.nouns import NOUNS
-from regard.corpora.phrasebook.small_words import (
-    DETERMINERS,
-    FREQUENCIES,
-    IN_CITY,
-    PLACES,
-    TIMES,
-    WEATHER,
-)
-from regard.corpora.phrasebook.verbs import VERBS
 
 TIME = {time.name: time for times in TIMES.values() for time in times}
 FREQUENCY = {one.name: one for one in FREQUENCIES}
