@@ -5,6 +5,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,17 @@ from regard.errors import UsageError
 from regard.inspection.scene.colours import COLOURS, RAMPS
 from regard.inspection.scene.items import Heat, Item, Path, Rectangle, Scene, Text
 from regard.inspection.scene.layout import layout
-from regard.inspection.scene.page_script import SCRIPT
-from regard.inspection.scene.page_style import STYLE
 from regard.inspection.scene.svg import clean, to_svg
 from regard.inspection.scene.view import View
 from regard.inspection.trace import KINDS, Kind, Trace
 from regard.inspection.trace.table import USUAL_READING
 
+# How the page looks, and its program: it draws the scenes that Python laid out, and lets one choose
+# among them. It sets text as text, so no word of a sentence is ever markup.
+_STYLE, _SCRIPT = (
+    files(__package__).joinpath(name).read_text(encoding="utf-8")
+    for name in ("page.css", "page.js")
+)
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _MANY = 400_000  # cells of all matrices; beyond, values have 256 levels instead of 65,536
 _MOST = 12_000_000  # beyond, heads are not kept apart
@@ -127,11 +132,11 @@ def _assembled(entries: Sequence[Entry], start: View, first: Scene, head: str) -
         '<head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
-        f"<title>{clean(first.title)}</title><style>{STYLE}</style></head><body>\n"
+        f"<title>{clean(first.title)}</title><style>\n{_STYLE}</style></head><body>\n"
         f'<header>{head}</header><div id="controls"></div>\n'
         f'<div id="picture">{to_svg(first)}</div><div id="tip" hidden></div>\n'
         f'<script type="application/json" id="data">{text}</script>\n'
-        f"<script>{SCRIPT}</script></body></html>\n"
+        f"<script>\n{_SCRIPT}</script></body></html>\n"
     )
 
 

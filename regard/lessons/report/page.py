@@ -1,12 +1,14 @@
 """The page: what was trained, how good it is, what it looks at; in English and in Chinese."""
 
 from html import escape
+from importlib.resources import files
 
 from regard.lessons.antecedents import ReadingScore
 from regard.lessons.report.charts import curve, heat_map, lines
 from regard.lessons.report.contents import Contents, PronounLook, SplitScore, Trained
 from regard.lessons.report.prose import PROSE, ROWS, SPLITS, both, name_pair, name_place, say
-from regard.lessons.report.style import STYLE
+
+_STYLE = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
 
 
 def write_page(contents: Contents) -> str:
@@ -23,7 +25,7 @@ def write_page(contents: Contents) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>Regard: {escape(name_pair(contents.title)[0])}</title>\n"
-        f"<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<style>\n{_STYLE}</style>\n</head>\n<body>\n"
         '<input class="tongue" type="radio" name="tongue" id="en" checked aria-label="English">'
         '<input class="tongue" type="radio" name="tongue" id="zh" aria-label="中文">\n'
         f"{_header(contents)}\n<main>\n{''.join(filter(None, sections))}</main>\n"

@@ -1,9 +1,3 @@
-"""The page's program: it draws the scenes that Python laid out, and lets one choose among them.
-
-It makes every element by itself and sets text as text, so no word of a sentence is ever markup.
-"""
-
-SCRIPT = """
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const space = "http://www.w3.org/2000/svg";
@@ -254,4 +248,3 @@ function controls() {
     () => { theme = theme === "dark" ? "light" : "dark"; }));
 }
 draw();
-"""
