@@ -8,8 +8,7 @@ from regard.decoding.greedy import greedy
 from regard.decoding.hypothesis import Hypothesis, Phrase, SourceLine
 from regard.decoding.many import search_as_found, search_many
 from regard.decoding.sampling import sample
-from regard.decoding.streaming import Slid, Written, stream
-from regard.decoding.together import Opening, stream_together
+from regard.decoding.streaming import Opening, Slid, Written, stream, stream_together
 
 __all__ = [
     "PENALTIES",

@@ -1,10 +1,11 @@
 """Texts that go on from a prompt: what a writer is asked, and how the engine lets it write."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from regard.serving.ticket import Item
+from regard.text.streaming import StopFilter
 
 Reason = Literal["stop", "length"]
 
@@ -23,7 +24,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Written:
+class Piece:
     """A piece of text as it is written; the last one says why there is no more."""
 
     text: str
@@ -48,7 +49,7 @@ class TextWriter(Protocol):
 
     def write(
         self, wishes: Sequence[Wish], is_wanted: Callable[[int], bool]
-    ) -> Iterator[tuple[int, Written]]:
+    ) -> Iterator[tuple[int, Piece]]:
         """Go on from every prompt, each piece with the place of its wish.
 
         The last piece of a text, and no other, has a reason. Texts that are not wanted any more
@@ -98,50 +99,22 @@ class Generating:
                 item.answer(Completed(text.told, text.n_told, "stop"))
 
 
-@dataclass
 class _Text:
-    """A text up to the first of the words that end it, which itself is left out.
+    """What is told of a text, up to the first of its stop words."""
 
-    The beginning of such a word is held back until it is known not to become one.
-    """
+    def __init__(self, stops: Sequence[str]) -> None:
+        self.told, self.n_told = "", 0
+        self.reason: Reason | None = None  # why there is no more
+        self._filter, self._n_held = StopFilter(stops), 0
 
-    stops: Sequence[str]
-    held: str = ""
-    n_held: int = 0
-    told: str = ""
-    n_told: int = 0
-    reason: Reason | None = None  # why there is no more
-
-    def take(self, piece: Written) -> Written | None:
+    def take(self, piece: Piece) -> Piece | None:
         """One more piece; gives what can be told."""
-        held, self.n_held = self.held + piece.text, self.n_held + piece.n_tokens
-        places = [held.find(stop) for stop in self.stops if stop and stop in held]
-        if places:
-            return self._tell(held[: min(places)], "stop")
-        if piece.reason is not None:
-            return self._tell(held, piece.reason)
-        kept = max((_overlap(held, stop) for stop in self.stops), default=0)
-        ready, self.held = held[: len(held) - kept], held[len(held) - kept :]
-        return self._tell(ready, None) if ready else None
-
-    def _tell(self, text: str, reason: Reason | None) -> Written:
-        written = Written(text, self.n_held, reason)
-        self.told, self.n_told = self.told + text, self.n_told + self.n_held
-        self.n_held, self.reason = 0, reason
-        return written
-
-
-def until_stop(pieces: Iterable[Written], stops: Sequence[str]) -> Iterator[Written]:
-    """The pieces of one text that are told."""
-    text = _Text(stops)
-    for piece in pieces:
-        if (ready := text.take(piece)) is not None:
-            yield ready
-        if text.reason is not None:
-            return
-
-
-def _overlap(text: str, stop: str) -> int:
-    """How many signs at the end of the text may begin the word."""
-    most = min(len(text), len(stop) - 1)
-    return next((n for n in range(most, 0, -1) if text.endswith(stop[:n])), 0)
+        is_last = piece.reason is not None
+        new = self._filter.end(piece.text) if is_last else self._filter.add(piece.text)
+        self.reason = "stop" if self._filter.is_stopped else piece.reason
+        self._n_held += piece.n_tokens
+        if not new and self.reason is None:
+            return None
+        told, self._n_held = Piece(new, self._n_held, self.reason), 0
+        self.told, self.n_told = self.told + new, self.n_told + told.n_tokens
+        return told

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from regard.decoding import Opening, Sampling, Slid, stream, stream_together
+from regard.decoding import Opening, Sampling, Slid, Written, stream, stream_together
 from regard.errors import ServiceError
 from regard.folder import LoadedModel
 from regard.models import Gpt
-from regard.serving.generating import Wish, Written
+from regard.serving.generating import Piece, Wish
 from regard.special import BOS
-from regard.systems.growing import BROKEN, Growing
-from regard.text import Tokenizer
+from regard.text.streaming import StreamedText
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,6 @@ class Spelled:
 
     id: int
     text: str
-    waiting: str  # bytes that are no character without the next token
     log_probability: float
 
 
@@ -53,31 +51,34 @@ class Storyteller:
 
     def write(
         self, wishes: Sequence[Wish], is_wanted: Callable[[int], bool] = lambda _: True
-    ) -> Iterator[tuple[int, Written]]:
+    ) -> Iterator[tuple[int, Piece]]:
         """Go on from every prompt; bytes that are no whole character wait for the next."""
-        spellings = [_Spelling(self.loaded.source_tokenizer, wish.prompt) for wish in wishes]
+        tokenizer, device = self.loaded.source_tokenizer, self.model.output.weight.device
+        prompts = [tokenizer.encode(wish.prompt) for wish in wishes]
+        texts = [StreamedText(tokenizer, prompt) for prompt in prompts]
+        n_written = [0] * len(wishes)
         openings = [
-            Opening(spelling.begun or [BOS], _sampling(wish), wish.max_tokens)
-            for wish, spelling in zip(wishes, spellings, strict=True)
+            Opening(prompt or [BOS], _sampling(wish), wish.max_tokens)
+            for wish, prompt in zip(wishes, prompts, strict=True)
         ]
-        device = self.model.output.weight.device
-        for i, token in stream_together(
+        for i, event in stream_together(
             self.model, openings, context=self.context, is_wanted=is_wanted, device=device
         ):
-            spelling = spellings[i]
-            if token is not None:
-                yield i, Written(spelling.add(token.token))
-            else:
-                is_long = spelling.n_tokens >= wishes[i].max_tokens
-                yield i, Written(spelling.waiting, 0, "length" if is_long else "stop")
+            if isinstance(event, Written):
+                n_written[i] += 1
+                yield i, Piece(texts[i].add(event.token))
+            elif event is None:
+                is_long = n_written[i] >= wishes[i].max_tokens
+                yield i, Piece(texts[i].waiting, 0, "length" if is_long else "stop")
 
     def tokens(self, wish: Wish) -> Iterator[Spelled]:
         """The same token by token."""
-        spelling = _Spelling(self.loaded.source_tokenizer, wish.prompt)
+        begun = self.loaded.source_tokenizer.encode(wish.prompt)
+        text = StreamedText(self.loaded.source_tokenizer, begun)
         device = self.model.output.weight.device
         tokens = stream(
             self.model,
-            spelling.begun or [BOS],
+            begun or [BOS],
             _sampling(wish),
             most=wish.max_tokens,
             context=self.context,
@@ -86,31 +87,10 @@ class Storyteller:
         for event in tokens:
             if isinstance(event, Slid):
                 continue
-            text = spelling.add(event.token)
-            yield Spelled(event.token, text, spelling.waiting, event.log_probability)
+            yield Spelled(event.token, text.add(event.token), event.log_probability)
 
 
 def _sampling(wish: Wish) -> Sampling | None:
     if wish.temperature <= 0:
         return None
     return Sampling(wish.temperature, wish.top_k, wish.top_p, wish.seed)
-
-
-class _Spelling:
-    """Tokens as they become text."""
-
-    def __init__(self, tokenizer: Tokenizer, prompt: str) -> None:
-        self.begun = tokenizer.encode(prompt)
-        self.n_tokens = 0
-        self.waiting = ""  # bytes that are no character without the next token
-        self._text = Growing(tokenizer, self.begun)
-        self._n_given = 0
-
-    def add(self, token: int) -> str:
-        """What one more token adds."""
-        self.n_tokens += 1
-        text = self._text.add(token)
-        safe = len(text.rstrip(BROKEN))
-        new, self.waiting = text[self._n_given : safe], text[safe:]
-        self._n_given = max(self._n_given, safe)
-        return new

@@ -1,7 +1,8 @@
 """A conversation with a model that answers: what was said last is what it reads."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 
 import torch
@@ -13,8 +14,8 @@ from regard.special import EOS, TURN
 from regard.systems.scoring import Scored
 from regard.systems.translation import MAX_TOKENS, Translator
 from regard.text.given import checked_text
+from regard.text.streaming import StreamedText
 from regard.text.turns import join_turns
-from regard.text.written import written
 
 LONGEST = 100  # tokens of an answer
 GREEDY = Search(width=1)
@@ -86,15 +87,19 @@ class Chat:
         tokens: list[int] = []
         if search.sampling is None and (search.width > 1 or search.no_repeat):
             ((found, *_),) = self.translator.translate([source], search, first=number)
-            come = _until_turn(self.translator, found.tokens, tokens)
-            text = "".join(written(self.translator.target_tokenizer, come)).strip()
+            tokens += self._until_turn(found.tokens)
+            text = self.translator.target_tokenizer.decode(tokens).strip()
             yield text
         else:
-            text = ""
-            come = _until_turn(self.translator, self._streamed(ids, search, number), tokens)
-            for part in written(self.translator.target_tokenizer, come):
-                text += part
-                yield part
+            streamed, text = StreamedText(self.translator.target_tokenizer), ""
+            for token in self._until_turn(self._streamed(ids, search, number)):
+                tokens.append(token)
+                if part := streamed.add(token):
+                    text += part
+                    yield part
+            if streamed.waiting:
+                text += streamed.waiting
+                yield streamed.waiting
         n_left_out = max(0, len(ids) - self.translator.limit)
         self.last = Answer(text.strip(), tuple(tokens), source, n_left_out)
         self.turns += [said, self.last.text]
@@ -140,13 +145,7 @@ class Chat:
             assert not isinstance(one, Slid)  # a source is no context that fills up
             yield one.token
 
-
-def _until_turn(
-    translator: Translator, found: Iterator[int] | tuple[int, ...], kept: list[int]
-) -> Iterator[int]:
-    """The tokens up to a mark between turns, which no answer should hold, noted as they come."""
-    for token in found:
-        if TURN in translator.target_tokenizer.token(token):
-            return
-        kept.append(token)
-        yield token
+    def _until_turn(self, found: Iterable[int]) -> Iterator[int]:
+        """The tokens up to a mark between turns, which no answer should hold."""
+        token = self.translator.target_tokenizer.token
+        return takewhile(lambda one: TURN not in token(one), found)

@@ -1,6 +1,6 @@
 """A language model's folder, from an opening to a story: text as it comes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +11,11 @@ from regard.folder import LoadedModel
 from regard.inspection.recording import record
 from regard.models import Gpt
 from regard.special import BOS, UNKNOWN
-from regard.systems.growing import BROKEN, Growing
 from regard.systems.looks import Looks
 from regard.systems.opening import open_as
 from regard.text import Tokenizer
 from regard.text.given import checked_text, checked_texts
+from regard.text.streaming import StopFilter, StreamedText
 
 
 @dataclass(frozen=True)
@@ -69,23 +69,17 @@ class Writer:
         stops: tuple[str, ...],
         looks: Looks | None,
     ) -> Iterator[str | Slid]:
-        begun, after, given = self.tokenizer.encode(prompt), "", 0
-        text = Growing(self.tokenizer, begun)
+        begun = self.tokenizer.encode(prompt)
+        text, filtered = StreamedText(self.tokenizer, begun), StopFilter(stops)
         for event in self._tokens(begun or [BOS], sampling, most, looks):
             if isinstance(event, Slid):
                 yield event
-                continue
-            after = text.add(event)
-            ends = [place for stop in stops if (place := after.find(stop)) >= 0]
-            if ends:
-                after = after[: min(ends)]
-                break
-            safe = len(after) - _waiting(after, stops)
-            if safe > given:
-                yield after[given:safe]
-                given = safe
-        if after[given:]:
-            yield after[given:]
+            elif new := filtered.add(text.add(event)):
+                yield new
+            if filtered.is_stopped:
+                return
+        if rest := filtered.end(text.waiting):
+            yield rest
 
     def _tokens(
         self, prompt: list[int], sampling: Sampling | None, most: int, looks: Looks | None
@@ -105,10 +99,3 @@ class Writer:
                 looks.add(seen, event.token, recording[probe][0, :, -1])
                 seen.append(event.token)
                 yield event.token
-
-
-def _waiting(text: str, stops: Iterable[str]) -> int:
-    """How many of the last characters may turn out to be something else."""
-    broken = len(text) - len(text.rstrip(BROKEN))
-    begun = [n for stop in stops for n in range(1, len(stop)) if text.endswith(stop[:n])]
-    return max([broken, *begun])

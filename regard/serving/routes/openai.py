@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from regard.errors import RegardError
-from regard.serving.generating import Completed, Generating, TextWriter, Wish, Written
+from regard.serving.generating import Completed, Generating, Piece, TextWriter, Wish
 from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import OPENAI_PROBLEMS, Name, Text
 from regard.serving.service import Service
@@ -169,7 +169,7 @@ async def _stream(
             if text:
                 yield _event({**head, "choices": [_choice(i, text, None)]})
         async for place, piece in events:
-            assert isinstance(piece, Written)
+            assert isinstance(piece, Piece)
             n_written += piece.n_tokens
             yield _event({**head, "choices": [_choice(place, piece.text, piece.reason)]})
         if n_prompt is not None:

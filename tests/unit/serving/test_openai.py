@@ -16,7 +16,7 @@ from regard.config.alone import GptSection
 from regard.folder import save
 from regard.models import build
 from regard.serving import Catalogue, Settings, open_models
-from regard.serving.generating import Wish, Written, until_stop
+from regard.serving.generating import Piece, Wish
 from regard.systems import Writer
 from regard.text import Words
 from tests.unit.serving.conftest import Live, living
@@ -37,7 +37,7 @@ class Parrot:
 
     def write(
         self, wishes: Sequence[Wish], is_wanted: Callable[[int], bool]
-    ) -> Iterator[tuple[int, Written]]:
+    ) -> Iterator[tuple[int, Piece]]:
         self.sizes.append(len(wishes))
         texts = [
             [*wish.prompt.split(), f"seed{wish.seed}", f"t{wish.temperature:g}"] for wish in wishes
@@ -51,9 +51,9 @@ class Parrot:
                     continue
                 if step < n:
                     self.n_written += 1
-                    yield i, Written(f" {words[step]}")
+                    yield i, Piece(f" {words[step]}")
                 else:
-                    yield i, Written("", 0, "length" if n < len(words) else "stop")
+                    yield i, Piece("", 0, "length" if n < len(words) else "stop")
 
 
 @pytest.fixture(scope="module")
@@ -160,23 +160,6 @@ def test_who_breaks_off_is_not_written_for() -> None:
         n_written = slow.n_written
         time.sleep(0.3)
         assert slow.n_written == n_written < 500
-
-
-@pytest.mark.parametrize(
-    ("pieces", "stops", "text", "reason"),
-    [
-        (["a", "b"], [], "ab", "length"),
-        (["a", "b", "c"], ["bc"], "a", "stop"),
-        (["ab", "x", "bc"], ["bc"], "abx", "stop"),
-        (["a", "b"], ["bc"], "ab", "length"),
-        (["abc"], ["c", "b"], "a", "stop"),
-    ],
-)
-def test_words_that_end_a_text(pieces: list[str], stops: list[str], text: str, reason: str) -> None:
-    written = [*(Written(one) for one in pieces), Written("", 0, "length")]
-    found = list(until_stop(iter(written), stops))
-    assert "".join(one.text for one in found) == text
-    assert [one.reason for one in found] == [None] * (len(found) - 1) + [reason]
 
 
 def test_a_gpt_writes(tmp_path: Path) -> None:

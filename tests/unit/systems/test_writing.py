@@ -13,7 +13,6 @@ from regard.folder import save
 from regard.inspection.recording import record
 from regard.models import build
 from regard.systems import Looks, Writer
-from regard.systems.writing import _waiting
 from regard.text import SentencePieceText, Tokenizer, Words, learn
 
 TEXT = "the cat sat on the mat\nand the dog sat on the cat\n"
@@ -140,14 +139,6 @@ def test_a_language_model_does_not_translate(tmp_path: Path) -> None:
         f"{path} holds a model of kind gpt, which reads one text and translates nothing: "
         "`regard generate` writes with it"
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "stops", "n"),
-    [("abc", [], 0), ("ab", ["bc"], 1), ("abc", ["cde", "bcx"], 2), ("a\ufffd\ufffd", [], 2)],
-)
-def test_what_may_be_something_else_waits(text: str, stops: list[str], n: int) -> None:
-    assert _waiting(text, stops) == n
 
 
 def test_layout_survives_sentencepiece() -> None:

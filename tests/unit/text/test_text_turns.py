@@ -5,7 +5,6 @@ import pytest
 from regard.special import TURN
 from regard.text import Tokenizer, learn
 from regard.text.turns import join_turns, last_turns, split_turns
-from regard.text.written import written
 
 TALKS = ["Hi how are you? <turn> I am fine", "你好吗？ <turn> 我很好，谢谢"]
 
@@ -55,21 +54,3 @@ def test_the_mark_is_one_token_of_every_tokenizer(kind: str) -> None:
 def test_without_turns_there_is_no_such_piece() -> None:
     tokenizer = learn("sentencepiece", ["Hi how are you", "I am fine"] * 20, 290)
     assert not any(TURN in tokenizer.token(i) for i in range(len(tokenizer)))
-
-
-@pytest.mark.parametrize("kind", ["sentencepiece", "characters", "words"])
-@pytest.mark.parametrize("text", ["I am fine", "我很好，谢谢", "Zoë 🙂"])
-def test_text_comes_in_parts_that_make_the_whole(kind: str, text: str) -> None:
-    tokenizer = learned(kind)
-    ids = tokenizer.encode(text)
-    parts = list(written(tokenizer, iter(ids)))
-    assert "".join(parts) == tokenizer.decode(ids)
-    assert "\ufffd" not in "".join(parts)
-    assert all(parts)
-
-
-def test_bytes_wait_until_they_are_a_character() -> None:
-    tokenizer = learned("sentencepiece")
-    ids = tokenizer.encode("🙂")
-    assert len(ids) >= 4
-    assert [part.strip() for part in written(tokenizer, ids) if part.strip()] == ["🙂"]

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 import regard
-from regard.decoding import stream
-from regard.decoding.streaming import Written
+from regard.decoding import Written, stream
 from regard.errors import TraceError, UsageError
 from regard.inspection import rollout
 from regard.inspection.recording import record
