@@ -4,6 +4,7 @@ from regard.data.account import Account
 from regard.data.batch import Batch, Corpus, MemoryCorpus, Subset, collate
 from regard.data.batching import Batches, BatchIterator, Place, Plan
 from regard.data.cleaning import Cleaner
+from regard.data.images import Cell, ImageCodec, open_picture
 from regard.data.labelled import Classified, Tagged, read_classified, read_tagged, words_of
 from regard.data.labelled_rows import (
     NOTHING,
@@ -25,9 +26,11 @@ __all__ = [
     "Batch",
     "BatchIterator",
     "Batches",
+    "Cell",
     "Classified",
     "Cleaner",
     "Corpus",
+    "ImageCodec",
     "LabelledBatches",
     "LabelledRows",
     "MemoryCorpus",
@@ -46,6 +49,7 @@ __all__ = [
     "documents",
     "held_out_windows",
     "labelled_batch",
+    "open_picture",
     "parse_labelled",
     "parse_spec",
     "parse_text",
