@@ -19,8 +19,8 @@ from regard.inspection.heads import Head, HeadLike, attention_at, find_heads, si
 from regard.inspection.recording import Replacement, probe_names, record
 from regard.shapes import Float, Tensor
 
-WAYS = ("off", "uniform", "argmax")
-Change = str | Tensor  # one of the ways, or weights Q K or B Q K
+CHANGES = ("off", "uniform", "argmax")
+Change = str | Tensor  # one of these, or weights Q K or B Q K
 Changes = Mapping[Head, Change] | Mapping[str, Change]
 _Act = Callable[[Tensor, int], Tensor]  # from what passes and the number of its first query
 
@@ -172,7 +172,9 @@ def _acts(model: nn.Module, site: Site, head: Head, change: Change) -> dict[str,
     if change == "argmax":
         return {"weights": on_head(lambda weights, _: _largest(weights))}
     if change != "uniform":
-        raise UsageError(f"a head cannot be made {change!r}: choose {', '.join(WAYS)} or weights")
+        raise UsageError(
+            f"a head cannot be made {change!r}: choose {', '.join(CHANGES)} or weights"
+        )
     if is_hard:
         raise UsageError(
             f"{site.name} looks at one place alone (hard attention), so it cannot look evenly: "

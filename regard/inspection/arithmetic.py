@@ -7,7 +7,6 @@ two vectors and their sum are worked out here: a model computes them all at once
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import nn
@@ -15,6 +14,7 @@ from torch import nn
 from regard.attention import Dot, MultiHeadAttention, ScaledDot, Site
 from regard.errors import UsageError
 from regard.inspection.recording import Recording, record
+from regard.inspection.trace import ATTENTIONS, Kind
 from regard.shapes import Float, Int, Tensor
 
 _PROBES = ("queries", "keys", "values", "scores", "weights", "contexts")
@@ -31,7 +31,7 @@ class Arithmetic:
     row; ``context = Σⱼ weights[j] · values[j]``.
     """
 
-    kind: Literal["encoder", "decoder", "cross"]
+    kind: Kind
     layer: int
     head: int
     row: int
@@ -92,7 +92,7 @@ def arithmetic(
         math.sqrt(query.shape[-1]) if isinstance(score, ScaledDot) else None,
         float(found["scores"][head, row, column]),
         _numbers(found["scores"][head, row]),
-        tuple(site.kind != "decoder" or j <= row for j in range(n_columns)),
+        tuple(j <= row or not ATTENTIONS[site.kind].is_causal for j in range(n_columns)),
         _numbers(found["weights"][head, row]),
         tuple(_numbers(value) for value in found["values"][head]),
         _numbers(found["contexts"][head, row]),

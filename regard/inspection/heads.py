@@ -7,8 +7,7 @@ from torch import nn
 
 from regard.attention import Site
 from regard.errors import UsageError
-
-KINDS = ("encoder", "decoder", "cross")
+from regard.inspection.trace import KINDS
 
 
 @dataclass(frozen=True, order=True)

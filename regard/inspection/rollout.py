@@ -60,12 +60,9 @@ def rollout(trace: Trace) -> Rollout:
     """
     encoder = roll_out(_weights(trace, "encoder"))
     decoder, cross = _weights(trace, "decoder"), _weights(trace, "cross")
-    if trace.does == "fill":
-        source = torch.stack(encoder)
-        return Rollout(source, source.new_zeros(0, 0, source.shape[-1]), source.new_zeros(0, 0, 0))
-    if trace.does == "write":
-        target = torch.stack(roll_out(decoder))
-        return Rollout(target.new_zeros(0, 0, 0), target.new_zeros(*target.shape[:2], 0), target)
+    if not trace.way.is_across:
+        source, target = _stacked(encoder), _stacked(roll_out(decoder))
+        return Rollout(source, source.new_zeros(*target.shape[:2], source.shape[-1]), target)
     if not encoder or len(decoder) != len(cross) or not cross:
         raise UsageError(
             f"a rollout follows self-attention from layer to layer, and {trace.provenance.model} "
@@ -80,7 +77,11 @@ def rollout(trace: Trace) -> Rollout:
 
 
 def _weights(trace: Trace, kind: Kind) -> list[Tensor]:
-    return [torch.from_numpy(site.weights).double() for site in trace.sites if site.kind == kind]
+    return [torch.from_numpy(site.weights).double() for site in trace.sites_of(kind)]
+
+
+def _stacked(layers: Sequence[Float[Tensor, "L L"]]) -> Float[Tensor, "N L L"]:
+    return torch.stack(list(layers)) if layers else torch.zeros(0, 0, 0, dtype=torch.double)
 
 
 def _identity(weights: Float[Tensor, "... H L L"]) -> Float[Tensor, "... L L"]:

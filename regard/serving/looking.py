@@ -12,16 +12,11 @@ from regard.decoding import Search
 from regard.errors import UsageError
 from regard.inspection.arithmetic import Arithmetic, arithmetic
 from regard.inspection.scene import View, layout, page, render
-from regard.inspection.trace import Does, Trace
+from regard.inspection.trace import Trace
 from regard.serving.ticket import Item
 from regard.systems import Opened, Translator, loaded_of, trace
 
 KEPT = 16
-_READ: dict[Does, tuple[str, ...]] = {
-    "translate": ("source", "target"),
-    "write": ("target",),
-    "fill": ("source",),
-}
 
 
 @dataclass(frozen=True)
@@ -92,10 +87,9 @@ class Traces:
         seen.site(kind, layer)  # which says what there is
         site = next(one for one in model.sites if (one.kind, one.layer) == (kind, layer))
         device = next(model.parameters()).device
-        sides = {"source": seen.source.tokens, "target": seen.target.read}
         inputs = [
-            torch.tensor([[token.id for token in sides[side]]], device=device)
-            for side in _READ[seen.does]
+            torch.tensor([[token.id for token in seen.read(side)[1]]], device=device)
+            for side in seen.way.reads
         ]
         return arithmetic(model, inputs, site, head=head, row=row, column=column), seen
 
@@ -131,11 +125,11 @@ def head_facts(seen: Trace) -> list[HeadFacts]:
         raise UsageError("this model never looks back at words, so it has no heads to speak of")
     facts = []
     for site in seen.sites:
-        tokens = seen.target.read if site.kind == "decoder" else seen.source.tokens
+        _, tokens = seen.read(site.attention.columns)
         special = [j for j, token in enumerate(tokens) if token.is_special]
         for head, weights in enumerate(site.weights.astype(np.float64)):
             logs = np.log(np.maximum(weights, 1e-300))
-            is_self = site.kind != "cross"
+            is_self = not site.attention.is_across
             facts.append(
                 HeadFacts(
                     site.kind,

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 20
 _OF_ROWS = ("matrix", "lines")  # the forms in which one word can be looked from
-_OTHER_SIDE = {"encoder": "cross", "cross": "encoder", "decoder": "encoder"}
 
 
 def find_trace(
@@ -191,7 +190,7 @@ def _row(trace: Trace, view: View, asked: str) -> int | str:
 
 def _elsewhere(trace: Trace, view: View, wanted: str) -> str:
     """Where such a word could be looked from instead."""
-    other = _OTHER_SIDE[view.kind(trace)]
+    other = view.table(trace).attention.other
     if not trace.layers(other):
         return ""
     rows = replace(view, site=other, layer=None, heads=None).table(trace).rows
@@ -204,9 +203,8 @@ def remarks(trace: Trace, view: View) -> list[str]:
     unknown = _unknown(trace)
     found = [f"the model does not know {unknown}: read as unknown"] if unknown else []
     if trace.provenance.n_left_out:
-        which = "first" if trace.does == "write" else "last"
         found.append(
-            f"the {which} {counted(trace.provenance.n_left_out, 'token')} "
+            f"the {trace.way.left_out} {counted(trace.provenance.n_left_out, 'token')} "
             f"{noun(trace.provenance.n_left_out, 'was', 'were')} left out: the model reads no more "
             "at a time"
         )

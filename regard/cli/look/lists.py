@@ -11,7 +11,7 @@ from rich.text import Text
 from regard.cli.explain.grids import DOTS, fit, right
 from regard.cli.explain.heat import DIM
 from regard.cli.look.heatmap import MAX_LABEL, MAX_ROWS, POINTED, percent, shade
-from regard.inspection.scene.strip import TITLES, check_steps
+from regard.inspection.scene.strip import check_steps
 from regard.inspection.scene.view import View
 from regard.inspection.trace import Table, Trace, looks_of_steps, printed
 
@@ -118,7 +118,7 @@ def steps(trace: Trace, view: View, width: int) -> list[Text]:
     where = "" if looks is None else f"looked at (layer {looks.layer})"
     head = f"{'step':>4} {right('word', left)} {right('%', CELL - 1)} {GAP}"
     lines = [
-        Text(TITLES[trace.does], "bold"),
+        Text(trace.way.title, "bold"),
         Text(fit(f"{head}{set_cell_size('most probable', middle)}{GAP}{where}", width), DIM),
     ]
     for t in shown:

@@ -16,13 +16,12 @@ from regard.cli.searching import write_utf8
 from regard.errors import UsageError
 from regard.inspection.scene.frame import named, named_heads
 from regard.inspection.scene.view import View, check_across
-from regard.inspection.trace import MASK, Table, Trace, in_one_line
+from regard.inspection.trace import MASK, Side, Table, Trace, in_one_line
 
 if TYPE_CHECKING:
     from regard.systems.translation_ablation import Ablation
 
 _NOTE = "#d9682c"
-_HIDDEN = {"encoder": "</s>", "cross": "</s>", "decoder": "<s>", "fill": "<s> and </s>"}
 _MOST_REPEATS = 60
 LOST = 0.005  # of a row's weight; less is not worth a word
 
@@ -65,10 +64,9 @@ def said_of(ablation: "Ablation", trace: Trace) -> str:
     elif trace.provenance.is_forced:
         said = f"the given target stays, its {change}"
     elif ablation.has_changed:
-        did = "found" if trace.does == "fill" else "wrote"
-        said = f"before it {did} “{in_one_line(ablation.before.text)}”, whose {change}"
+        said = f"before it {trace.way.found} “{in_one_line(ablation.before.text)}”, whose {change}"
     else:
-        said = f"it {'finds' if trace.does == 'fill' else 'writes'} the same, {change}"
+        said = f"it {trace.way.finds} the same, {change}"
     return clean(f"switched off {names}: {said} (where they look is still shown; it has no effect)")
 
 
@@ -95,12 +93,10 @@ def _heading(trace: Trace, console: Console) -> list[Text]:
 
 def _repeats(trace: Trace) -> list[str]:
     """How often each word was thought about, where a model repeats its layer as it needs."""
-    sides = {
-        "source": (trace.source, trace.source.tokens),
-        "target": (trace.target, trace.target.read),
-    }
     lines = []
-    for side, (sentence, tokens) in sides.items():
+    sides: tuple[Side, ...] = ("source", "target")
+    for side in sides:
+        sentence, tokens = trace.read(side)
         depths = trace.depths.get(side, ())[:_MOST_REPEATS]
         labels = sentence.labels(tokens, merges=False)
         said = " · ".join(f"{one.text} {n}" for one, n in zip(labels, depths, strict=False))
@@ -200,7 +196,7 @@ def _notes(
         site = trace.site(table.kind, table.layer)
         if site.sums_to_one and lost >= LOST:
             share = "on average " if row is None else ""
-            hidden = _HIDDEN["fill" if trace.does == "fill" else table.kind]
+            hidden = trace.way.hidden or table.attention.hidden
             notes.append(f"{share}{100 * lost:.0f} % lies on {hidden}: --special shows it")
     if not trace.site(table.kind, table.layer).sums_to_one:
         notes.append("a row of this attention need not add up to 100 %")

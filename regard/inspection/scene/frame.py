@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from regard.inspection.scene.colours import head_colour
 from regard.inspection.scene.items import Item, Rectangle, Scene, Text
 from regard.inspection.scene.measure import shortened, text_width
-from regard.inspection.trace import NAMES, Table
+from regard.inspection.trace import Table
 
 MARGIN = 20.0
 TITLE, BODY, SMALL = 17.0, 14.0, 11.5
@@ -15,7 +15,12 @@ _NOTE = 17.0
 
 def named(table: Table) -> str:
     """The site of a table, as a title says it."""
-    return f"{NAMES[table.kind][0].upper()}{NAMES[table.kind][1:]}, layer {table.layer}"
+    return f"{capitalised(table.attention.name)}, layer {table.layer}"
+
+
+def capitalised(text: str) -> str:
+    """The text as a title begins."""
+    return text[:1].upper() + text[1:]
 
 
 def named_heads(heads: Sequence[int], n_heads: int) -> str:

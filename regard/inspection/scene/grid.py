@@ -6,13 +6,14 @@ from regard.inspection.scene.frame import (
     HEADING,
     MARGIN,
     SMALL,
+    capitalised,
     heading,
     heading_width,
     noted,
 )
 from regard.inspection.scene.items import Heat, Rectangle, Scene, Text
 from regard.inspection.scene.view import View
-from regard.inspection.trace import NAMES, Trace, table
+from regard.inspection.trace import Trace, table
 from regard.shapes import Float
 
 _MOST_CELLS = 132  # along a side of a small matrix: as many as its pixels
@@ -36,7 +37,7 @@ def grid(trace: Trace, view: View) -> Scene:
             merges=view.merges,
         )
         tables.append(one.without_special() if view.hides_special else one)
-    title = f"{NAMES[kind][0].upper()}{NAMES[kind][1:]}, every head"
+    title = f"{capitalised(trace.sites_of(kind)[0].attention.name)}, every head"
     first = tables[0]
     below = (
         f"{len(first.rows)} rows: {first.row_meaning} · "

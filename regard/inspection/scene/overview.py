@@ -16,7 +16,7 @@ from regard.inspection.scene.frame import (
 from regard.inspection.scene.items import Item, Path, Scene, Text
 from regard.inspection.scene.measure import text_width
 from regard.inspection.scene.view import View, check_across
-from regard.inspection.trace import Kind, Label, Table, Trace, table
+from regard.inspection.trace import ATTENTIONS, Kind, Label, Table, Trace, table
 
 _ROW, _ACROSS, _ARC = 28.0, 230.0, 120.0
 _LEAST = 0.06
@@ -36,10 +36,9 @@ def overview(trace: Trace, view: View) -> Scene:
     below = ", ".join(f"{one.kind} layer {one.layer}" for one in tables.values())
     below += " · mean of the heads · across: when predicting"
     items = heading(title, below)
-    arcs = {kind: _ARC if kind in tables else 0.0 for kind in ("encoder", "decoder")}
     source_width = max([text_width(label.text, BODY) for label in cross.columns] + [60.0])
     target_width = max([text_width(label.text, BODY) for label in target] + [60.0])
-    source_left = MARGIN + arcs["encoder"]
+    source_left = MARGIN + (_ARC if "encoder" in tables else 0.0)
     left = source_left + source_width + 8
     right = left + _ACROSS
     target_right = right + 8 + target_width
@@ -55,7 +54,8 @@ def overview(trace: Trace, view: View) -> Scene:
     items += _lines(cross, left, right, y_target, y_source)
     if "decoder" in tables:
         items += _arcs(tables["decoder"], target, right + 12, y_target, leftwards=False)
-    width = max(target_right + arcs["decoder"] + MARGIN, heading_width(title, below))
+    far_right = target_right + (_ARC if "decoder" in tables else 0.0)
+    width = max(far_right + MARGIN, heading_width(title, below))
     return noted(items, [], width, top + n * _ROW + 14, view.theme)
 
 
@@ -67,7 +67,7 @@ def _table(trace: Trace, view: View, kind: Kind) -> Table:
         kind,
         layer,
         heads=view.heads,
-        reading="predicting" if kind == "cross" else "reading",
+        reading=ATTENTIONS[kind].reading,
         merges=view.merges,
     )
     return found.without_special() if view.hides_special else found
@@ -83,13 +83,9 @@ def _names(labels: Sequence[Label], x: float, at: Sequence[float], anchor: str) 
 
 
 def _key(tables: dict[Kind, Table], xs: tuple[float, float, float], y: float) -> Iterator[Item]:
-    said: dict[Kind, str] = {
-        "encoder": "source looks at source",
-        "cross": "target looks at source",
-        "decoder": "target looks at target",
-    }
-    for (kind, text), x in zip(said.items(), xs, strict=True):
-        if kind in tables:
+    for kind, x in zip(_COLOURS, xs, strict=True):
+        if one := tables.get(kind):
+            text = f"{one.attention.rows} looks at {one.attention.columns}"
             yield Text(x, y, text, SMALL, _COLOURS[kind], "middle", is_bold=True)
 
 

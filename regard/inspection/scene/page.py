@@ -16,8 +16,7 @@ from regard.inspection.scene.items import Heat, Item, Path, Rectangle, Scene, Te
 from regard.inspection.scene.layout import layout
 from regard.inspection.scene.svg import clean, to_svg
 from regard.inspection.scene.view import View
-from regard.inspection.trace import KINDS, Kind, Trace
-from regard.inspection.trace.table import USUAL_READING
+from regard.inspection.trace import ATTENTIONS, KINDS, Kind, Trace
 
 # How the page looks, and its program: it draws the scenes that Python laid out, and lets one choose
 # among them. It sets text as text, so no word of a sentence is ever markup.
@@ -41,9 +40,7 @@ _LEGENDS = (
     ("merges", "units"),
 )
 _NAMES = {
-    "encoder": "source → source",
-    "cross": "target → source",
-    "decoder": "target → target",
+    **{kind: one.between for kind, one in ATTENTIONS.items()},
     "predicting": "when predicting this word",
     "reading": "when reading this word",
     "words": "words",
@@ -96,7 +93,7 @@ def scene_page(scene: Scene) -> str:
 
 def _assembled(entries: Sequence[Entry], start: View, first: Scene, head: str) -> str:
     n_cells = sum(entry.stack.size for entry in entries if entry.stack is not None)
-    reading = start.reading or USUAL_READING[start.site or "encoder"]
+    reading = start.reading or ATTENTIONS[start.site or "encoder"].reading
     heads = start.heads if start.heads is not None else tuple(range(64))
     data = {
         "theme": start.theme,
@@ -165,7 +162,7 @@ def _entries(trace: Trace, start: View) -> Iterator[Entry]:
                         form,
                         site.kind,
                         site.layer,
-                        reading if site.kind != "encoder" else None,
+                        reading if site.attention.has_readings else None,
                         "words" if merges else "tokens",
                         tuple(range(site.n_heads)),
                         None if stack is None else stack.weights,
@@ -201,8 +198,8 @@ def _focused(trace: Trace, view: View, start: View) -> View:
 
 
 def _readings(kind: Kind, start: View, is_long: bool) -> tuple[str, ...]:
-    usual = start.reading or USUAL_READING[kind]
-    if kind == "encoder" or is_long:
+    usual = start.reading or ATTENTIONS[kind].reading
+    if is_long or not ATTENTIONS[kind].has_readings:
         return (usual,)
     return (usual, "reading" if usual == "predicting" else "predicting")
 

@@ -32,9 +32,7 @@ def positions(trace: Trace, view: View) -> Scene:
     title = f"Position encoding: {n_places} places, {width} numbers each"
     below = "every row is added to the word at that place · columns are waves, ever slower"
     items = heading(title, below)
-    text, tokens = trace.source, trace.source.tokens
-    if trace.does == "write":
-        text, tokens = trace.target, trace.target.read
+    text, tokens = trace.read(trace.way.reads[0])
     words = [label.text for label in text.labels(tokens, merges=False)]
     row = _HEIGHT / n_places
     left, top = MARGIN + 56.0, HEADING + 22

@@ -17,27 +17,12 @@ from regard.inspection.scene.frame import (
 from regard.inspection.scene.items import Item, Rectangle, Scene, Text
 from regard.inspection.scene.measure import shortened
 from regard.inspection.scene.view import View
-from regard.inspection.trace import MASK, Does, Label, Table, Trace, looks_of_steps, printed
+from regard.inspection.trace import ATTENTIONS, MASK, Label, Table, Trace, looks_of_steps, printed
 
 _CARD, _APART, _IN_ROW = 158.0, 14.0, 7
 _LINE = 19.0
 _INSIDE = 12.0
 _PLACES = 3  # that are named of those it looked at
-TITLES: dict[Does, str] = {
-    "translate": "The translation, step by step",
-    "write": "The text, step by step",
-    "fill": "The words that were missing",
-}
-_WORDS: dict[Does, str] = {
-    "translate": "word written",
-    "write": "word given (pale) or written",
-    "fill": "word found",
-}
-_COUNTED: dict[Does, str] = {
-    "translate": "steps, </s> included",
-    "write": "new tokens",
-    "fill": "missing words",
-}
 _SHORT = 12.5
 _NUMBER = 40.0  # what a share in percent takes
 
@@ -46,13 +31,13 @@ def strip(trace: Trace, view: View) -> Scene:
     """A card a step, in the order of writing."""
     check_steps(trace)
     looks = looks_of_steps(trace, view.layer, view.heads)
-    title = TITLES[trace.does]
-    side = "encoder" if trace.does == "fill" else "decoder"
+    way = trace.way
+    half = ATTENTIONS[way.looks].half
     where = (
-        "" if looks is None else f" · where it looked: {side} layer {looks.layer}, mean of heads"
+        "" if looks is None else f" · where it looked: {half} layer {looks.layer}, mean of heads"
     )
-    below = f"{_WORDS[trace.does]}, most probable words with their probabilities{where}"
-    items = heading(title, below)
+    below = f"{way.shows}, most probable words with their probabilities{where}"
+    items = heading(way.title, below)
     n_others = max([len(step.alternatives) for step in trace.steps], default=0)
     height = 62 + n_others * _LINE + (0 if looks is None else 26 + _PLACES * _LINE) + 6
     top = HEADING + 10
@@ -64,10 +49,10 @@ def strip(trace: Trace, view: View) -> Scene:
         x = MARGIN + (t % in_row) * (_CARD + _APART)
         y = top + (t // in_row) * (height + _APART)
         items += _card(trace, looks, labels[t], t, x, y, height)
-    width = max(2 * MARGIN + in_row * (_CARD + _APART) - _APART, heading_width(title, below))
+    width = max(2 * MARGIN + in_row * (_CARD + _APART) - _APART, heading_width(way.title, below))
     bottom = top + n_rows * (height + _APART)
     n_new = n - trace.n_given
-    total = f"log P = {trace.log_probability:.2f} over {n_new} {_COUNTED[trace.does]}"
+    total = f"log P = {trace.log_probability:.2f} over {n_new} {way.steps}"
     return noted(items, [total], width, bottom + 8, view.theme)
 
 

@@ -58,7 +58,7 @@ class View:
 
 def check_across(trace: Trace, form: str) -> None:
     """Refuse a picture of two sentences where there is one text alone."""
-    if trace.does != "translate":
+    if not trace.way.is_across:
         origin = trace.provenance
         raise UsageError(
             f"the {form} view shows a source beside its translation, and {origin.model} "

@@ -11,35 +11,39 @@ from regard.inspection.trace.sentence import (
     printed,
 )
 from regard.inspection.trace.table import READINGS, Table, looks_of_steps, table
-from regard.inspection.trace.trace import (
+from regard.inspection.trace.trace import Alternative, Provenance, Step, Trace, TracedSite
+from regard.inspection.trace.ways import (
+    ATTENTIONS,
     KINDS,
-    NAMES,
-    Alternative,
+    WAYS,
+    AttentionKind,
     Does,
     Kind,
-    Provenance,
-    Step,
-    Trace,
-    TracedSite,
+    Side,
+    Way,
 )
 
 __all__ = [
+    "ATTENTIONS",
     "BEGINNING",
     "KINDS",
     "MASK",
-    "NAMES",
     "READINGS",
+    "WAYS",
     "Alternative",
+    "AttentionKind",
     "Does",
     "Kind",
     "Label",
     "Provenance",
     "Sentence",
+    "Side",
     "Step",
     "Table",
     "Token",
     "Trace",
     "TracedSite",
+    "Way",
     "Word",
     "in_one_line",
     "looks_of_steps",

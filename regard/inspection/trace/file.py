@@ -19,7 +19,8 @@ from regard.errors import TraceError, WriteError
 from regard.files import write_bytes
 from regard.inspection.trace.checks import check_rows
 from regard.inspection.trace.sentence import Sentence
-from regard.inspection.trace.trace import Does, Kind, Provenance, Step, Trace, TracedSite
+from regard.inspection.trace.trace import Provenance, Step, Trace, TracedSite
+from regard.inspection.trace.ways import ATTENTIONS, WAYS, Does, Kind
 
 FORMAT = 1  # raised when a trace of today could be misread by Regard of yesterday
 KEY = "regard.trace"
@@ -103,7 +104,7 @@ def as_json(trace: Trace) -> str:
     """The trace as one JSON text, weights included."""
     head = _head(trace)
     for said, site in zip(head["sites"], trace.sites, strict=True):
-        said |= {"rows": site.row_meaning, "columns": site.column_meaning}
+        said |= {"rows": site.attention.row, "columns": site.attention.column}
         said["weights"] = _short(site.weights)
     head[_POSITIONS] = None if trace.positions is None else _short(trace.positions)
     return json.dumps(head, ensure_ascii=False, separators=(",", ":"))
@@ -120,7 +121,7 @@ def _checksum(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> int:
 
 
 def _head(trace: Trace) -> dict[str, Any]:
-    return {
+    said = {
         "format": FORMAT,
         "source": _sentence(trace.source),
         "target": _sentence(trace.target),
@@ -137,8 +138,11 @@ def _head(trace: Trace) -> dict[str, Any]:
         "provenance": asdict(trace.provenance),
         "aligning": trace.aligning,
         "depths": {name: list(trace.depths[name]) for name in sorted(trace.depths)},
-        **({} if trace.does == "translate" else {"does": trace.does}),
+        "does": trace.does,
     }
+    if said["does"] == _Head.model_fields["does"].default:
+        del said["does"]  # files of before have none
+    return said
 
 
 def _sentence(sentence: Sentence) -> dict[str, Any]:
@@ -167,15 +171,12 @@ def _read_head(said: str, place: Path) -> _Head:
 
 def _assembled(head: _Head, arrays: dict[str, np.ndarray], place: Path) -> Trace:
     n_source, n_target = len(head.source.tokens), len(head.target.tokens)
-    sizes = {
-        "encoder": (n_source, n_source),
-        "decoder": (n_target, n_target),
-        "cross": (n_target, n_source),
-    }
+    sizes = {"source": n_source, "target": n_target}
     sites = []
     for one in head.sites:
         name = f"{one.kind}.{one.layer}"
-        expected = (len(one.is_uniform), *sizes[one.kind])
+        attention = ATTENTIONS[one.kind]
+        expected = (len(one.is_uniform), sizes[attention.rows], sizes[attention.columns])
         weights = arrays.get(name)
         if weights is None or weights.dtype != np.float32 or weights.shape != expected:
             raise TraceError(f"{place} is damaged: the weights at {name} do not fit its words")
@@ -188,9 +189,10 @@ def _assembled(head: _Head, arrays: dict[str, np.ndarray], place: Path) -> Trace
         for side in (head.source, head.target)
         for token in (*side.tokens, *([side.first] if side.first else []))
     )
-    n_steps = {"translate": n_target, "write": n_target, "fill": len(head.source.gaps)}[head.does]
-    is_prompt = head.does != "write" or 0 < n_source <= n_target
-    fits = len(head.steps) == n_target == n_steps and is_prompt
+    way = WAYS[head.does]
+    fits = len(head.steps) == n_target
+    fits &= not way.has_prompt or 0 < n_source <= n_target
+    fits &= not way.has_gaps or n_target == len(head.source.gaps)
     if not fits or not is_table or not words_fit:
         raise TraceError(f"{place} is damaged: its parts do not fit together")
     return Trace(

@@ -7,18 +7,11 @@ import numpy as np
 
 from regard.errors import UsageError
 from regard.inspection.trace.sentence import Label
-from regard.inspection.trace.trace import Kind, Trace
+from regard.inspection.trace.trace import Trace
+from regard.inspection.trace.ways import ATTENTIONS, AttentionKind, Kind
 from regard.shapes import Float
 
 READINGS = ("predicting", "reading")
-
-# A step of the decoder looks at the source to predict a word, and at what was written as the word
-# it has just read.
-USUAL_READING: dict[str, str] = {
-    "encoder": "reading",
-    "cross": "predicting",
-    "decoder": "reading",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +37,14 @@ class Table:
         return average
 
     @property
+    def attention(self) -> AttentionKind:
+        """What its rows and columns are."""
+        return ATTENTIONS[self.kind]
+
+    @property
     def row_meaning(self) -> str:
         """What stands above the rows."""
-        return "looking from" if self.kind == "encoder" else f"when {self.reading}"
+        return f"when {self.reading}" if self.attention.has_readings else "looking from"
 
     def without_special(self) -> "Table":
         """Leave out the rows and columns of <s> and </s>; the other weights stay as they are."""
@@ -93,19 +91,14 @@ def table(
     The column of a word is the sum over its tokens, its row their mean.
     """
     site = trace.site(kind, trace.default_layer(kind) if layer is None else layer)
-    read_as = reading or USUAL_READING[kind]
-    target_rows = trace.target.tokens if read_as == "predicting" else trace.target.read
-    source, target = trace.source, trace.target
-    rows = (
-        source.labels(source.tokens, merges=merges)
-        if kind == "encoder"
-        else target.labels(target_rows, merges=merges)
-    )
-    columns = (
-        target.labels(target.read, merges=merges)
-        if kind == "decoder"
-        else source.labels(source.tokens, merges=merges)
-    )
+    attention = site.attention
+    read_as = reading or attention.reading
+    side, queries = trace.read(attention.rows)
+    if attention.has_readings and read_as == "predicting":
+        queries = side.tokens
+    rows = side.labels(queries, merges=merges)
+    side, keys = trace.read(attention.columns)
+    columns = side.labels(keys, merges=merges)
     chosen = _checked_heads(heads, site.n_heads, site.name)
     weights = site.weights[list(chosen)]
     merged = _merged(weights, rows, columns)
@@ -116,11 +109,11 @@ def looks_of_steps(
     trace: Trace, layer: int | None = None, heads: Sequence[int] | None = None
 ) -> Table | None:
     """Where each step looked, a row of tokens each; none if the model never looks."""
-    kind = {"translate": "cross", "write": "decoder", "fill": "encoder"}[trace.does]
+    kind = trace.way.looks
     if not trace.layers(kind):
         return None
     found = table(trace, kind, layer, heads=heads, reading="predicting", merges=False)
-    if trace.does != "fill":
+    if not trace.way.has_gaps:
         return found
     gaps = list(trace.source.gaps)  # a word that was taken out is found from its own place
     rows = tuple(found.rows[place] for place in gaps)

@@ -3,34 +3,24 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from regard.counting import counted
 from regard.errors import UsageError
-from regard.inspection.trace.sentence import Sentence
+from regard.inspection.trace.sentence import Sentence, Token
+from regard.inspection.trace.ways import (
+    ATTENTIONS,
+    KINDS,
+    WAYS,
+    AttentionKind,
+    Does,
+    Kind,
+    Side,
+    Way,
+)
 from regard.shapes import Float
-
-Does = Literal["translate", "write", "fill"]
-Kind = Literal["encoder", "decoder", "cross"]
-KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
-
-NAMES: dict[str, str] = {
-    "encoder": "encoder self-attention",
-    "decoder": "decoder self-attention",
-    "cross": "attention to the source",
-}
-ROWS: dict[str, str] = {
-    "encoder": "a source token, as the query",
-    "decoder": "a step of the decoder: it reads one target token and predicts the next",
-    "cross": "a step of the decoder: it reads one target token and predicts the next",
-}
-COLUMNS: dict[str, str] = {
-    "encoder": "a source token, as key and value",
-    "decoder": "a target token that was read",
-    "cross": "a source token, as key and value",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +39,9 @@ class TracedSite:
         return f"{self.kind}.{self.layer}"
 
     @property
-    def row_meaning(self) -> str:
-        """What a row of the weights is."""
-        return ROWS[self.kind]
-
-    @property
-    def column_meaning(self) -> str:
-        """What a column of the weights is."""
-        return COLUMNS[self.kind]
+    def attention(self) -> AttentionKind:
+        """What its rows and columns are."""
+        return ATTENTIONS[self.kind]
 
     @property
     def n_heads(self) -> int:
@@ -119,14 +104,19 @@ class Trace:
     does: Does = "translate"
 
     @property
+    def way(self) -> Way:
+        """What follows from what the model does."""
+        return WAYS[self.does]
+
+    @property
     def n_given(self) -> int:
         """How many of the steps are about tokens that were given: those of a prompt."""
-        return len(self.source.tokens) - 1 if self.does == "write" else 0
+        return len(self.source.tokens) - 1 if self.way.has_prompt else 0
 
     @property
     def output(self) -> str:
         """What came of the source: the translation, the words after it, the source without gaps."""
-        if self.does == "write":
+        if self.way.has_prompt:
             return self.target.text[len(self.source.text) :]
         return self.target.text if self.steps else ""
 
@@ -141,18 +131,28 @@ class Trace:
         there = [kind for kind in KINDS if self.layers(kind)]
         return "cross" if "cross" in there or not there else there[0]
 
+    def read(self, side: Side) -> tuple[Sentence, tuple[Token, ...]]:
+        """A side of the trace, and its tokens as the model reads them."""
+        if side == "source":
+            return self.source, self.source.tokens
+        return self.target, self.target.read
+
+    def sites_of(self, kind: str) -> tuple[TracedSite, ...]:
+        """The places where the model attends in this way."""
+        return tuple(site for site in self.sites if site.kind == kind)
+
     def layers(self, kind: str) -> tuple[int, ...]:
         """The layers that attend in this way."""
-        return tuple(site.layer for site in self.sites if site.kind == kind)
+        return tuple(site.layer for site in self.sites_of(kind))
 
     def default_layer(self, kind: str) -> int:
         """The layer to show unless another is asked for: the aligning one, or the last."""
-        layers = self.layers(kind)
-        if not layers:
+        sites = self.sites_of(kind)
+        if not sites:
             return self.site(kind, 0).layer  # which says what there is
-        if kind == "cross" and self.aligning is not None:
+        if sites[0].attention.is_across and self.aligning is not None:
             return self.aligning
-        return layers[-1]
+        return sites[-1].layer
 
     def site(self, kind: str, layer: int) -> TracedSite:
         """The weights of one place."""
@@ -201,14 +201,15 @@ class Trace:
             if self.layers(kind)
         )
         n = len(self.source.tokens)
-        counts = {
-            "translate": f"{n} source and {counted(len(self.target.tokens), 'target token')}",
-            "write": f"{counted(n, 'token')} given and {len(self.steps) - self.n_given} new",
-            "fill": f"{counted(n, 'token')}, {len(self.steps)} of them found",
-        }
+        counts = self.way.counts.format(
+            n=n,
+            tokens=counted(n, "token"),
+            targets=counted(len(self.target.tokens), "target token"),
+            n_new=len(self.steps) - self.n_given,
+        )
         return (
             f"{self.source.text} → {self.output}\n"
-            f"log P {self.log_probability:.2f} · {counts[self.does]} · "
+            f"log P {self.log_probability:.2f} · {counts} · "
             f"layers × heads: {sites or 'none'} · "
             f"{self.provenance.model} ({self.provenance.recipe})"
         )

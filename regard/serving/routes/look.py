@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.inspection.scene import View
+from regard.inspection.trace import ATTENTIONS
 from regard.serving.looking import Sight, head_facts, picture
 from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import (
@@ -73,8 +74,9 @@ def look_routes(service: Service) -> APIRouter:
                 column=question.column,
             ),
         )
-        rows = seen.source.tokens if found.kind == "encoder" else seen.target.read
-        columns = seen.target.read if found.kind == "decoder" else seen.source.tokens
+        attention = ATTENTIONS[found.kind]
+        _, rows = seen.read(attention.rows)
+        _, columns = seen.read(attention.columns)
         numbers = asdict(found)
         return CellAnswer(
             model=sight.name,

@@ -3,13 +3,26 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
 from regard.errors import TraceError, UsageError
-from regard.inspection.trace import Sentence, Token, Trace, TracedSite, Word, table
+from regard.inspection.trace import (
+    ATTENTIONS,
+    KINDS,
+    WAYS,
+    Does,
+    Kind,
+    Sentence,
+    Token,
+    Trace,
+    TracedSite,
+    Word,
+    table,
+)
 from regard.inspection.trace.checks import check_rows, uniform_heads
 from regard.inspection.trace.file import FORMAT, KEY
 
@@ -251,3 +264,16 @@ def test_layers_and_text(make_trace) -> None:
     assert str(made).splitlines()[0] == "the 动物 was tired . → das Tier war müde"
     assert "encoder 3 × 2, decoder 3 × 2, cross 3 × 2" in str(made)
     assert isinstance(made.sites[0], TracedSite)
+
+
+def test_the_tables_say_all_of_every_way_and_every_attention() -> None:
+    assert set(WAYS) == set(get_args(Does))
+    assert tuple(ATTENTIONS) == KINDS == get_args(Kind)
+    for way in WAYS.values():
+        looks = ATTENTIONS[way.looks]
+        assert {looks.rows, looks.columns} == set(way.reads)
+        assert way.counts.format(n=3, tokens="3 tokens", targets="2 target tokens", n_new=1)
+    assert [one.is_causal for one in ATTENTIONS.values()] == [False, True, False]
+    assert {ATTENTIONS[kind].rows != ATTENTIONS[ATTENTIONS[kind].other].rows for kind in KINDS} == {
+        True
+    }

@@ -1,0 +1,141 @@
+"""What differs between traces, in two tables: what a model does, and how it attends."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Does = Literal["translate", "write", "fill"]
+Kind = Literal["encoder", "decoder", "cross"]
+Side = Literal["source", "target"]
+KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
+
+
+@dataclass(frozen=True)
+class Way:
+    """What a model does with a text, as its traces and their pictures need to know it."""
+
+    reads: tuple[Side, ...]  # what the model is given, in this order
+    looks: Kind  # the attention by which a step predicts
+    counts: str  # the tokens of a trace in words
+    title: str  # of its steps
+    shows: str  # of a step
+    steps: str  # what is counted as new
+    found: str  # past and present of what the model does
+    finds: str
+    has_prompt: bool = False  # the target begins with the source
+    has_gaps: bool = False  # a step stands at a gap of the source
+    left_out: str = "last"  # which tokens are, where there are too many
+    hidden: str | None = None  # its special tokens, if other than those of its attention
+
+    @property
+    def is_across(self) -> bool:
+        """Whether a source is read and a target beside it."""
+        return len(self.reads) > 1
+
+
+WAYS: dict[Does, Way] = {
+    "translate": Way(
+        reads=("source", "target"),
+        looks="cross",
+        counts="{n} source and {targets}",
+        title="The translation, step by step",
+        shows="word written",
+        steps="steps, </s> included",
+        found="wrote",
+        finds="writes",
+    ),
+    "write": Way(
+        reads=("target",),
+        looks="decoder",
+        counts="{tokens} given and {n_new} new",
+        title="The text, step by step",
+        shows="word given (pale) or written",
+        steps="new tokens",
+        found="wrote",
+        finds="writes",
+        has_prompt=True,
+        left_out="first",
+    ),
+    "fill": Way(
+        reads=("source",),
+        looks="encoder",
+        counts="{tokens}, {n_new} of them found",
+        title="The words that were missing",
+        shows="word found",
+        steps="missing words",
+        found="found",
+        finds="finds",
+        has_gaps=True,
+        hidden="<s> and </s>",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class AttentionKind:
+    """Who looks at whom: what the rows and columns of the weights are."""
+
+    name: str
+    half: str  # of the model, whose layers these are
+    rows: Side
+    columns: Side
+    row: str
+    column: str
+    between: str  # for a button
+    hidden: str  # the special token among its columns
+    other: Kind  # where else to look for a word that is none of its rows
+    # A step of the decoder looks at the source to predict a word, and at what was written as the
+    # word it has just read.
+    reading: str = "reading"
+    is_causal: bool = False  # a row sees nothing that comes after it
+
+    @property
+    def is_across(self) -> bool:
+        """Whether one side looks at the other."""
+        return self.rows != self.columns
+
+    @property
+    def has_readings(self) -> bool:
+        """Whether a row is a step, which reads one word and predicts another."""
+        return self.rows == "target"
+
+
+_SOURCE = "a source token, as key and value"
+_STEP = "a step of the decoder: it reads one target token and predicts the next"
+
+ATTENTIONS: dict[str, AttentionKind] = {
+    "encoder": AttentionKind(
+        name="encoder self-attention",
+        half="encoder",
+        rows="source",
+        columns="source",
+        row="a source token, as the query",
+        column=_SOURCE,
+        between="source → source",
+        hidden="</s>",
+        other="cross",
+    ),
+    "decoder": AttentionKind(
+        name="decoder self-attention",
+        half="decoder",
+        rows="target",
+        columns="target",
+        row=_STEP,
+        column="a target token that was read",
+        between="target → target",
+        hidden="<s>",
+        other="encoder",
+        is_causal=True,
+    ),
+    "cross": AttentionKind(
+        name="attention to the source",
+        half="decoder",
+        rows="target",
+        columns="source",
+        row=_STEP,
+        column=_SOURCE,
+        between="target → source",
+        hidden="</s>",
+        other="encoder",
+        reading="predicting",
+    ),
+}
