@@ -43,7 +43,7 @@ from regard.models import EncoderDecoder, build
 from regard.shapes import Float, Tensor
 from regard.systems import Translator
 from regard.systems.scoring import windows
-from regard.systems.units import Units, read_units
+from regard.text.sentences import Units, read_units
 
 _TOGETHER = 32
 _N_SHOWN = 8
@@ -159,7 +159,7 @@ def _decided(model: EncoderDecoder, asked: Sequence[Asked]) -> dict[str, list[De
 @torch.inference_mode()
 def _rows(model: EncoderDecoder, asked: Sequence[Asked]) -> Iterator[dict[str, Tensor]]:
     """For each sentence and reading, how much each source word gets."""
-    ids = [(one.source.read.ids, one.target.read.ids) for one in asked]
+    ids = [(one.source.ids, one.target.ids) for one in asked]
     batch = collate(MemoryCorpus(ids), range(len(ids)))
     sites = model.sites
     values = [value_probe(model, site) for site in sites]
@@ -187,9 +187,8 @@ def _rows(model: EncoderDecoder, asked: Sequence[Asked]) -> Iterator[dict[str, T
 def _of_sentence(
     one: Asked, tables: dict[str, Float[Tensor, "Q K"]]
 ) -> Iterator[tuple[str, Float[Tensor, "W"]]]:
-    source = [piece.word for piece in one.source.read.pieces]
-    target = [piece.word for piece in one.target.read.pieces]
-    keys = [*source, len(one.source.read.words)]  # and <EOS>
+    source, target = one.source.of_tokens, one.target.of_tokens
+    keys = [*source, len(one.source.words)]  # and <EOS>
     for name, table in tables.items():
         if name.startswith("encoder"):
             words = by_words(table[: len(keys), : len(keys)], keys, keys)

@@ -27,7 +27,7 @@ from regard.config import read_recipe
 from regard.data import Tagged, parse_labelled, read_tagged
 from regard.evaluation import accuracy, by_label, macro_f1
 from regard.systems import WordJudge
-from regard.text.given_words import written
+from regard.text.sentences import joined
 
 TRAIN, DEV, TEST = (
     f"en_ewt-ud-{part}" for part in ("train.conllu.gz", "dev.conllu", "test.conllu")
@@ -99,7 +99,7 @@ def main() -> None:
             [str(plain), *given.text], given.out / "bert", given.pretraining, given.threads
         )
     truth = [tag for one in test for tag in one.tags]
-    sentences = [written(one.words) for one in test]
+    sentences = [joined(one.words) for one in test]
     rows = []
     for size in given.sizes:
         part = learned[: size or None]

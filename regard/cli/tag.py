@@ -9,7 +9,7 @@ from regard.cli import labelled, searching
 
 if TYPE_CHECKING:
     from regard.systems import TaggedWord, WordJudge
-    from regard.text.piece import Word
+    from regard.text import Word
 
 
 def tag(
@@ -117,10 +117,10 @@ def _report(judge: "WordJudge", gold: str) -> labelled.Report:
         micro_f1,
         tells_spans,
     )
-    from regard.text.given_words import written
+    from regard.text.sentences import joined
 
     examples = read_tagged([parse_labelled(gold)], judge.labels)
-    told = judge.tag([written(one.words) for one in examples])
+    told = judge.tag([joined(one.words) for one in examples])
     rows = [[one.label for one in row] for row in told]
     given = [one for row in rows for one in row]
     truth = [one for example in examples for one in example.tags]

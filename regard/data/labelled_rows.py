@@ -9,7 +9,7 @@ import torch
 
 from regard.data.batch import Batch, Ids
 from regard.data.batching import Batches, Rows
-from regard.text.given_words import WordIds
+from regard.text.sentences import WordIds
 from regard.text.special import BOS, EOS, PAD
 from regard.text.tokenizer import Tokenizer
 

@@ -20,7 +20,7 @@ from regard.inspection.recording import Recording, at, record
 from regard.inspection.value_norms import value_norms, value_probe
 from regard.models import EncoderDecoder
 from regard.shapes import Float, Tensor
-from regard.text import Piece
+from regard.text.sentences import Units
 
 Shift = Literal["predicting", "reading"]
 SHIFTS: tuple[Shift, ...] = get_args(Shift)
@@ -70,22 +70,9 @@ class Alignment:
         return " ".join(f"{i}-{j}" for i, j in self.links)
 
 
-@dataclass(frozen=True)
-class Read:
-    """A sentence as the model reads it: its words, and the pieces that are not beyond the limit."""
-
-    words: tuple[str, ...]
-    pieces: tuple[Piece, ...]
-
-    @property
-    def ids(self) -> list[int]:
-        """The ids of the pieces."""
-        return [piece.id for piece in self.pieces]
-
-
 def align_batch(
     model: EncoderDecoder,
-    pairs: Sequence[tuple[Read, Read]],
+    pairs: Sequence[tuple[Units, Units]],
     layer: int | None = None,
     extraction: Extraction | None = None,
 ) -> list[Alignment]:
@@ -96,7 +83,7 @@ def align_batch(
 @torch.inference_mode()
 def align_in_ways(
     model: EncoderDecoder,
-    pairs: Sequence[tuple[Read, Read]],
+    pairs: Sequence[tuple[Units, Units]],
     extractions: Sequence[Extraction],
 ) -> list[list[Alignment]]:
     """For each of several extractions the alignments of all pairs, which are read once."""
@@ -157,18 +144,18 @@ def _site(model: EncoderDecoder, layer: int | None) -> Site:
 
 
 def _by_words(
-    weights: Float[Tensor, "T S"], source: Read, target: Read
+    weights: Float[Tensor, "T S"], source: Units, target: Units
 ) -> tuple[tuple[float, ...], ...]:
     """Rows of target words over source words that sum to one, or are zero where nothing is seen."""
-    n_source, n_target = len(source.pieces), len(target.pieces)
+    n_source, n_target = len(source.tokens), len(target.tokens)
     pieces = weights[:n_target, :n_source]
     table = torch.zeros(len(target.words), len(source.words), dtype=torch.float64)
     columns = torch.zeros(n_target, len(source.words), dtype=torch.float64)
     if n_source:
-        words = torch.tensor([piece.word for piece in source.pieces])
+        words = torch.tensor(source.of_tokens)
         columns.index_add_(1, words, pieces)
     if n_target:
-        words = torch.tensor([piece.word for piece in target.pieces])
+        words = torch.tensor(target.of_tokens)
         table.index_add_(0, words, columns)
     totals = table.sum(1, keepdim=True)
     table = torch.where(totals > 0, table / totals.clamp_min(1e-300), table)

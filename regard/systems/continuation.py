@@ -10,10 +10,10 @@ from regard.errors import UsageError
 from regard.inspection.trace import BEGINNING, Sentence, Step, Trace
 from regard.shapes import Float, Tensor
 from regard.special import EOS
-from regard.systems import sentences
-from regard.systems.sentences import Placed
 from regard.systems.watching import positions, provenance, steps, watch
 from regard.systems.writing import Writer
+from regard.text import sentences
+from regard.text.sentences import Placed
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from regard.special import BOS, EOS, NAMES
 from regard.systems.opening import open_as
 from regard.text import Tokenizer
 from regard.text.given import checked_text, checked_texts
-from regard.text.going_on import going_on
+from regard.text.sentences import going_on
 
 _ROWS = 32
 _NO_VECTOR = "and what says nothing has no vector"

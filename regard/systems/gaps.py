@@ -9,10 +9,10 @@ from regard.errors import UsageError
 from regard.inspection.trace import MASK, Sentence, Trace
 from regard.shapes import Float, Tensor
 from regard.special import UNKNOWN
-from regard.systems import sentences
 from regard.systems.filling import Finder
-from regard.systems.sentences import Placed
 from regard.systems.watching import positions, provenance, steps, watch
+from regard.text import sentences
+from regard.text.sentences import Placed
 
 
 def with_gaps(finder: Finder, text: str) -> Sentence:

@@ -15,11 +15,10 @@ from regard.folder import LoadedModel, load_lexicon
 from regard.models import Classifier, Labeller, Tagger
 from regard.shapes import Float, Tensor
 from regard.systems.opening import open_as
-from regard.text import Tokenizer
+from regard.text import Tokenizer, Word
 from regard.text.given import checked_items, checked_text, checked_texts
-from regard.text.given_words import cut_at_words, written
-from regard.text.piece import Word
 from regard.text.segmenting import Lexicon, is_parted, parted
+from regard.text.sentences import cut_at_words, joined
 from regard.text.words import split
 
 _ROWS = 64
@@ -216,4 +215,4 @@ def _tagged(word: Word, told: Told) -> TaggedWord:
 
 def _read(text: str, words: Sequence[Word]) -> tuple[str, Sequence[Word]]:
     """A text as training reads it: there, too, spaces that part Chinese words are not read."""
-    return written([word.text for word in words]) if is_parted(text) else (text, words)
+    return joined([word.text for word in words]) if is_parted(text) else (text, words)

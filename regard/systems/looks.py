@@ -7,12 +7,11 @@ import torch
 from regard.attention import MultiHeadAttention, Site
 from regard.errors import UsageError
 from regard.inspection.looking import by_words
-from regard.inspection.trace import Label, Sentence, Token, Word
 from regard.models import Gpt
 from regard.shapes import Float, Tensor
 from regard.text import Tokenizer
-from regard.text.piece import word_at
-from regard.text.placing import spans
+from regard.text.sentences import spans
+from regard.text.tokens import Label, Sentence, Token, word_at
 from regard.text.words import split
 
 
@@ -89,5 +88,4 @@ def _words(tokenizer: Tokenizer, ids: list[int]) -> tuple[Label, ...]:
         Token(id_, tokenizer.token(id_), start, end, word_at(words, starts, start))
         for id_, (start, end) in zip(ids, spans(tokenizer, ids, text), strict=True)
     )
-    known = tuple(Word(word.text, word.start, word.end) for word in words)
-    return Sentence(text, known, tokens).labels(tokens, merges=bool(words))
+    return Sentence(text, tuple(words), tokens).labels(tokens, merges=bool(words))

@@ -13,11 +13,12 @@ from regard.errors import UsageError
 from regard.folder import LoadedModel, load
 from regard.models import EncoderDecoder
 from regard.special import EOS, UNKNOWN
-from regard.systems.alignment import Alignment, Extraction, Read, align_batch
+from regard.systems.alignment import Alignment, Extraction, align_batch
 from regard.systems.request import Request, spellings
 from regard.systems.scoring import Scored, token_log_probabilities, windows
 from regard.text import Tokenizer
 from regard.text.given import checked_items, checked_pairs, checked_text
+from regard.text.sentences import Units
 from regard.text.words import split
 
 MAX_TOKENS = 512
@@ -293,9 +294,9 @@ class Translator:
         pieces = tuple(self.target_tokenizer.token(id_) for id_ in tokens)
         return Scored(tokens, pieces, tuple(values), n_left_out)
 
-    def _read(self, tokenizer: Tokenizer, text: str) -> Read:
+    def _read(self, tokenizer: Tokenizer, text: str) -> Units:
         words = tuple(word.text for word in split(text))
-        return Read(words, tuple(tokenizer.pieces(text)[: self.limit]) if words else ())
+        return Units(words, tuple(tokenizer.pieces(text)[: self.limit]) if words else ())
 
     def _positions(self) -> list[int]:
         """How many places each model that learned them knows."""

@@ -8,10 +8,9 @@ from regard.decoding import Search
 from regard.errors import UsageError
 from regard.inspection.trace import Sentence, Trace, TracedSite
 from regard.models import EncoderDecoder
-from regard.systems import sentences
 from regard.systems.translation import Translator
 from regard.systems.watching import positions, provenance, steps, watch
-from regard.text import Tokenizer
+from regard.text import Tokenizer, sentences
 from regard.text.words import split
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from regard.systems.alignment import Extraction, align_in_ways
 from regard.systems.scoring import windows
 from regard.systems.translation import Translator
-from regard.systems.units import Units, read_units
+from regard.text.sentences import Units, read_units
 from regard.text.words import join
 
 Link = tuple[int, int]
@@ -29,8 +29,7 @@ def align_words(
             )
             for source, target in window
         ]
-        read = [(source.read, target.read) for source, target in units]
-        per_way = align_in_ways(translator.models[0], read, extractions)
+        per_way = align_in_ways(translator.models[0], units, extractions)
         for row, (source, target) in enumerate(units):
             yield tuple(_words(found[row].links, source, target) for found in per_way)
 

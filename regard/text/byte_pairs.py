@@ -15,8 +15,8 @@ from typing import Any, ClassVar, SupportsIndex
 from regard.errors import TextError
 from regard.text import vocabulary, words
 from regard.text.elsewhere import Elsewhere, Placed, special_of
-from regard.text.piece import Piece, without_spaces, word_at
 from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN, UNKNOWN_SURFACE
+from regard.text.tokens import Token, without_spaces, word_at
 
 SPACE = "▁"  # how a space is printed
 _KEPT = 1 << 16  # words whose pieces are remembered
@@ -58,7 +58,7 @@ class BytePairs(Elsewhere):
                 parts.append(_bytes_of(token))
         return b"".join(parts).decode(errors="replace")
 
-    def pieces(self, text: str) -> list[Piece]:
+    def pieces(self, text: str) -> list[Token]:
         """Each piece, its id and the characters of the original string it covers."""
         found = words.split(text)
         starts = [word.start for word in found]
@@ -72,7 +72,7 @@ class BytePairs(Elsewhere):
             place += len(piece)
             start, end = without_spaces(text, start, end)
             id_ = self._ids.get(piece, UNKNOWN)
-            pieces.append(Piece(id_, self.token(id_), start, end, word_at(found, starts, start)))
+            pieces.append(Token(id_, self.token(id_), start, end, word_at(found, starts, start)))
         return pieces
 
     def token(self, id_: int) -> str:

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, SupportsIndex
 
 from regard.special import TURN
 from regard.text import vocabulary, words
-from regard.text.piece import Piece, word_at
 from regard.text.special import NAMES, UNKNOWN
+from regard.text.tokens import Token, word_at
 
 _TOKEN = re.compile(f" ?{TURN} ?|.", re.DOTALL)
 
@@ -41,7 +41,7 @@ class Characters(vocabulary.ListedVocabulary):
         """The characters in a row."""
         return "".join(vocabulary.surfaces(self._tokens, ids))
 
-    def pieces(self, text: str) -> list[Piece]:
+    def pieces(self, text: str) -> list[Token]:
         """Each character, its id and its place; "İ" lower-cased is two ids in one place."""
         found = words.split(text)
         starts = [word.start for word in found]
@@ -51,7 +51,7 @@ class Characters(vocabulary.ListedVocabulary):
             for lowered in self._cut(match[0].lower() if self.is_lowercase else match[0]):
                 id_ = self._ids.get(lowered, UNKNOWN)
                 word = word_at(found, starts, start)
-                pieces.append(Piece(id_, self._tokens[id_], start, end, word))
+                pieces.append(Token(id_, self._tokens[id_], start, end, word))
         return pieces
 
     @classmethod

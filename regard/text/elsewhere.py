@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
 from regard.errors import TextError
-from regard.text.piece import Piece
 from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN
+from regard.text.tokens import Token
 from regard.text.vocabulary import ListedVocabulary
 
 ROLES = ("padding", "unknown", "begin", "end", "mask")
@@ -74,7 +74,7 @@ class Elsewhere(ListedVocabulary):
         """The sentence; PAD, BOS and EOS leave nothing."""
         raise NotImplementedError
 
-    def pieces(self, text: str) -> list[Piece]:
+    def pieces(self, text: str) -> list[Token]:
         """The same ids as ``encode``, each with its place in the text."""
         raise NotImplementedError
 

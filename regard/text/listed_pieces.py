@@ -15,9 +15,9 @@ from typing import Any, ClassVar, SupportsIndex
 
 from regard.errors import TextError
 from regard.text import vocabulary
-from regard.text.piece import Piece
 from regard.text.sentencepiece_text import SPACE, not_unicode, opened, placed
 from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN
+from regard.text.tokens import Token
 
 
 class ListedPieces:
@@ -62,13 +62,13 @@ class ListedPieces:
         text: str = self._processor.decode(tokens) if tokens else ""
         return text.replace(SPACE, " ").strip()
 
-    def pieces(self, text: str) -> list[Piece]:
+    def pieces(self, text: str) -> list[Token]:
         """Each piece, its id and the characters of the original string it covers."""
         code = _code(text)
         # Blanks in place of the code leave all else where it stands.
         found = placed(self._processor, " " * len(code) + text[len(code) :])
         known = [replace(piece, id=self._id(piece.text)) for piece in found]
-        return [Piece(self._id(code), code, 0, len(code), 0), *known] if code else known
+        return [Token(self._id(code), code, 0, len(code), 0), *known] if code else known
 
     def token(self, id_: int) -> str:
         """How an id is printed: "▁" stands for a space."""

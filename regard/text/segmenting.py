@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from regard.text.piece import Word
+from regard.text.tokens import Word
 from regard.text.words import ONE_BY_ONE, split
 
 _MOST = 200_000  # words that are kept

@@ -17,9 +17,9 @@ import sentencepiece
 from regard.errors import TextError
 from regard.special import TURN
 from regard.text import normalisation, vocabulary, words
-from regard.text.piece import Piece, without_spaces, word_at
 from regard.text.size import choose_coverage
 from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN, UNKNOWN_SURFACE
+from regard.text.tokens import Token, without_spaces, word_at
 
 Algorithm = Literal["bpe", "unigram"]
 
@@ -121,7 +121,7 @@ class SentencePieceText:
         text: str = self._processor.decode(checked)
         return text
 
-    def pieces(self, text: str) -> list[Piece]:
+    def pieces(self, text: str) -> list[Token]:
         """Each piece, its id and the characters of the original string it covers."""
         return placed(self._processor, text)
 
@@ -161,7 +161,7 @@ def _unreadable(where: str) -> TextError:
     )
 
 
-def placed(processor: sentencepiece.SentencePieceProcessor, text: str) -> list[Piece]:
+def placed(processor: sentencepiece.SentencePieceProcessor, text: str) -> list[Token]:
     """Each piece, its id in the model and the characters of the original string it covers."""
     try:
         mapping = processor.encode(text, return_type="offset_mapping")
@@ -169,7 +169,7 @@ def placed(processor: sentencepiece.SentencePieceProcessor, text: str) -> list[P
         raise not_unicode([text]) from error
     found = words.split(text)
     starts = [word.start for word in found]
-    pieces: list[Piece] = []
+    pieces: list[Token] = []
     end_of_next = 0
     next_is_byte = False
     # From the end: where one character gave several pieces, sentencepiece lets the last of them
@@ -182,7 +182,7 @@ def placed(processor: sentencepiece.SentencePieceProcessor, text: str) -> list[P
             start, end = end, end_of_next if is_byte and next_is_byte else end + 1
         end_of_next, next_is_byte = end, is_byte
         start, end = without_spaces(text, start, end)
-        pieces.append(Piece(id_, token, start, end, word_at(found, starts, start)))
+        pieces.append(Token(id_, token, start, end, word_at(found, starts, start)))
     return pieces[::-1]
 
 

@@ -9,8 +9,8 @@ from regard.text import vocabulary
 from regard.text.byte_pairs import BytePairs
 from regard.text.characters import Characters
 from regard.text.listed_pieces import ListedPieces
-from regard.text.piece import Piece
 from regard.text.sentencepiece_text import Algorithm, SentencePieceText
+from regard.text.tokens import Token
 from regard.text.wordpiece import WordPiece
 from regard.text.words import Words
 
@@ -39,7 +39,7 @@ class Tokenizer(Protocol):
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """The sentence; PAD, BOS and EOS leave nothing."""
 
-    def pieces(self, text: str) -> list[Piece]:
+    def pieces(self, text: str) -> list[Token]:
         """The same ids as ``encode``, each with its place in the text."""
 
     def token(self, id_: int) -> str:

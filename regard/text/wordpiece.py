@@ -14,8 +14,8 @@ from typing import Any, ClassVar, SupportsIndex
 from regard.errors import TextError
 from regard.text import vocabulary, words
 from regard.text.elsewhere import Elsewhere, Placed, special_of
-from regard.text.piece import Piece, word_at
 from regard.text.special import NAMES, UNKNOWN
+from regard.text.tokens import Token, word_at
 
 GOES_ON = "##"
 LONGEST = 100  # characters of a word; a longer one is unknown
@@ -73,7 +73,7 @@ class WordPiece(Elsewhere):
                 joined.append(token.removeprefix(GOES_ON) or token)
         return _SHORT_FORM.sub(r"\1", words.join(joined))
 
-    def pieces(self, text: str) -> list[Piece]:
+    def pieces(self, text: str) -> list[Token]:
         """Each piece, its id and the characters of the original string it covers."""
         found = words.split(text)
         starts = [word.start for word in found]
@@ -83,7 +83,7 @@ class WordPiece(Elsewhere):
             for id_, end in self._cut_word(word):
                 start, stop = origins[begin], origins[end - 1] + 1
                 at = word_at(found, starts, start)
-                pieces.append(Piece(id_, self._tokens[id_], start, stop, at))
+                pieces.append(Token(id_, self._tokens[id_], start, stop, at))
                 begin = end
         return pieces
 

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, SupportsIndex
 
 from regard.special import TURN
 from regard.text import vocabulary
-from regard.text.piece import Piece, Word
 from regard.text.special import NAMES, UNKNOWN
+from regard.text.tokens import Token, Word
 
 # Han, kana (with their half-width forms) and the ideographic iteration and closing marks.
 ONE_BY_ONE = (
@@ -143,13 +143,13 @@ class Words(vocabulary.ListedVocabulary):
         """The sentence, with spaces where they belong."""
         return join(vocabulary.surfaces(self._tokens, ids))
 
-    def pieces(self, text: str) -> list[Piece]:
+    def pieces(self, text: str) -> list[Token]:
         """Each word, its id and its place."""
         found = []
         for i, word in enumerate(split(text)):
             lowered = word.text.lower() if self.is_lowercase else word.text
             id_ = self._ids.get(lowered, UNKNOWN)
-            found.append(Piece(id_, self._tokens[id_], word.start, word.end, i))
+            found.append(Token(id_, self._tokens[id_], word.start, word.end, i))
         return found
 
     @classmethod

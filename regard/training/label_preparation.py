@@ -26,8 +26,8 @@ from regard.data import (
 from regard.data.batch import Ids
 from regard.errors import DataError
 from regard.text import Tokenizer, measure_fertility
-from regard.text.given_words import cut_at_words, written
 from regard.text.segmenting import Lexicon
+from regard.text.sentences import cut_at_words, joined
 from regard.training.initial import begin_from
 from regard.training.label_account import Examples, LabelAccount, Split, notes_on
 from regard.training.labelling import LabelValidation, labelling
@@ -168,7 +168,7 @@ def encode(
             add(row, np.asarray([numbers[example.label]], dtype=np.int32))
             n_cut += is_cut
             continue
-        rows = word_rows(cut_at_words(tokenizer, *written(example.words)), context)
+        rows = word_rows(cut_at_words(tokenizer, *joined(example.words)), context)
         tags = iter(example.tags)
         for row, firsts in rows:
             places = np.full(len(row), NOTHING, dtype=np.int32)

@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # Layers take plain arguments; models.build alone meets configuration, until systems do.
     "models": (*BOTTOM, "config", "kernels", "attention"),
     "decoding": (*BOTTOM, "kernels", "models.interface"),  # any search serves any model
-    "inspection": (*BOTTOM, "files", "attention"),  # its probes; any model that has them
+    "inspection": (*BOTTOM, "files", "text", "attention"),  # its probes; any model that has them
     "folder": (*BOTTOM, "config", "files", "attention", "models", "text"),
     # A run validates by decoding and scoring, and saves as it goes (docs/decisions/001).
     "training": (

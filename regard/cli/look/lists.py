@@ -13,7 +13,8 @@ from regard.cli.explain.heat import DIM
 from regard.cli.look.heatmap import MAX_LABEL, MAX_ROWS, POINTED, percent, shade
 from regard.inspection.scene.strip import check_steps
 from regard.inspection.scene.view import View
-from regard.inspection.trace import Table, Trace, looks_of_steps, printed
+from regard.inspection.trace import Table, Trace, looks_of_steps
+from regard.text.tokens import printed
 
 USUAL_TOP = 4
 LEAST = 0.02  # of the attention; less is not listed

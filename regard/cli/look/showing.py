@@ -16,7 +16,8 @@ from regard.cli.searching import write_utf8
 from regard.errors import UsageError
 from regard.inspection.scene.frame import named, named_heads
 from regard.inspection.scene.view import View, check_across
-from regard.inspection.trace import MASK, Side, Table, Trace, in_one_line
+from regard.inspection.trace import MASK, Side, Table, Trace
+from regard.text.tokens import in_one_line
 
 if TYPE_CHECKING:
     from regard.systems.translation_ablation import Ablation

@@ -17,7 +17,8 @@ from regard.inspection.scene.frame import (
 from regard.inspection.scene.items import Item, Rectangle, Scene, Text
 from regard.inspection.scene.measure import shortened
 from regard.inspection.scene.view import View
-from regard.inspection.trace import ATTENTIONS, MASK, Label, Table, Trace, looks_of_steps, printed
+from regard.inspection.trace import ATTENTIONS, MASK, Label, Table, Trace, looks_of_steps
+from regard.text.tokens import printed
 
 _CARD, _APART, _IN_ROW = 158.0, 14.0, 7
 _LINE = 19.0

@@ -1,15 +1,5 @@
 """A trace: a text, what a model made of it, and every attention on the way."""
 
-from regard.inspection.trace.sentence import (
-    BEGINNING,
-    MASK,
-    Label,
-    Sentence,
-    Token,
-    Word,
-    in_one_line,
-    printed,
-)
 from regard.inspection.trace.table import READINGS, Table, looks_of_steps, table
 from regard.inspection.trace.trace import Alternative, Provenance, Step, Trace, TracedSite
 from regard.inspection.trace.ways import (
@@ -22,6 +12,7 @@ from regard.inspection.trace.ways import (
     Side,
     Way,
 )
+from regard.text.tokens import BEGINNING, MASK, Label, Sentence, Token, Word
 
 __all__ = [
     "ATTENTIONS",
@@ -45,8 +36,6 @@ __all__ = [
     "TracedSite",
     "Way",
     "Word",
-    "in_one_line",
     "looks_of_steps",
-    "printed",
     "table",
 ]

@@ -18,9 +18,9 @@ from safetensors.numpy import save as serialise
 from regard.errors import TraceError, WriteError
 from regard.files import write_bytes
 from regard.inspection.trace.checks import check_rows
-from regard.inspection.trace.sentence import Sentence
 from regard.inspection.trace.trace import Provenance, Step, Trace, TracedSite
 from regard.inspection.trace.ways import ATTENTIONS, WAYS, Does, Kind
+from regard.text.tokens import Sentence
 
 FORMAT = 1  # raised when a trace of today could be misread by Regard of yesterday
 KEY = "regard.trace"

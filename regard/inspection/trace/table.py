@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from regard.errors import UsageError
-from regard.inspection.trace.sentence import Label
 from regard.inspection.trace.trace import Trace
 from regard.inspection.trace.ways import ATTENTIONS, AttentionKind, Kind
 from regard.shapes import Float
+from regard.text.tokens import Label
 
 READINGS = ("predicting", "reading")
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from regard.counting import counted
 from regard.errors import UsageError
-from regard.inspection.trace.sentence import Sentence, Token
 from regard.inspection.trace.ways import (
     ATTENTIONS,
     KINDS,
@@ -21,6 +20,7 @@ from regard.inspection.trace.ways import (
     Way,
 )
 from regard.shapes import Float
+from regard.text.tokens import Sentence, Token
 
 
 @dataclass(frozen=True, eq=False)

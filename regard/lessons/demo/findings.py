@@ -16,7 +16,7 @@ from regard.lessons.demo import pronouns, readings
 from regard.lessons.report import Contents, PronounScore, Shown, SplitScore, Trained
 from regard.systems import Translator
 from regard.systems.alignment import align_batch
-from regard.systems.units import read_units
+from regard.text.sentences import read_units
 from regard.training import read_metrics
 
 N_SHOWN = 6
@@ -138,7 +138,7 @@ def _alignment(translator: Translator, example: Example, output: str) -> tuple[L
     )
     words = example.target_side.words if is_right and example.target_side else ()
     target = read_units(translator.target_tokenizer, output, words)
-    (found,) = align_batch(translator.models[0], [(source.read, target.read)])
+    (found,) = align_batch(translator.models[0], [(source, target)])
     truth: set[tuple[int, int]] = set()
     if source.places and target.places:
         truth = {(target.places[j], source.places[i]) for i, j in example.alignment}

@@ -25,7 +25,7 @@ from regard.models import EncoderDecoder, build
 from regard.shapes import Float, Tensor
 from regard.special import EOS
 from regard.systems import Translator
-from regard.systems.units import Units, read_units
+from regard.text.sentences import Units, read_units
 from regard.text.special import NAMES
 
 Place = tuple[str, int | None, int | None]  # kind, layer, head
@@ -139,7 +139,7 @@ def attention_by_words(
     """
     left = iter(asked)
     while some := list(islice(left, _TOGETHER)):
-        ids = [(one.source.read.ids, one.target.read.ids) for one in some]
+        ids = [(one.source.ids, one.target.ids) for one in some]
         batch = collate(MemoryCorpus(ids), range(len(ids)))
         device = next(model.parameters()).device
         batch = batch.to(device)
@@ -173,8 +173,8 @@ def _tables(
 def _of_sentence(
     one: Asked, tables: dict[Place, Float[Tensor, "Q K"]]
 ) -> dict[Place, Float[Tensor, "R W"]]:
-    keys = [*(piece.word for piece in one.source.read.pieces), len(one.source.read.words)]
-    rows = {"encoder": keys, "cross": [piece.word for piece in one.target.read.pieces]}
+    keys = [*one.source.of_tokens, len(one.source.words)]
+    rows = {"encoder": keys, "cross": one.target.of_tokens}
     return {
         place: by_words(table[: len(rows[place[0]]), : len(keys)], rows[place[0]], keys)
         for place, table in tables.items()
@@ -193,8 +193,8 @@ def look(
         return None
     (tables,) = attention_by_words(translator.models[0], [one])
     focus = one.rows[reading.row]
-    columns = (*one.source.read.words, NAMES[EOS])
-    words = columns if reading.kind == "encoder" else one.target.read.words
+    columns = (*one.source.words, NAMES[EOS])
+    words = columns if reading.kind == "encoder" else one.target.words
     matrix = tables[reading.kind, reading.layer, reading.head]
     means = [
         table[focus].tolist()

@@ -21,7 +21,7 @@ from regard.data import (
 from regard.errors import DataError
 from regard.special import BOS, EOS, PAD
 from regard.text import Words
-from regard.text.given_words import WordIds
+from regard.text.sentences import WordIds
 
 
 def classified(tmp_path: Path, content: str, **known: object) -> list[Classified]:

@@ -8,10 +8,10 @@ import torch
 from regard.errors import UsageError
 from regard.inspection import record, value_norms, value_probe
 from regard.systems import Extraction, Translator
-from regard.systems.alignment import SHIFTS, Read, align_in_ways
-from regard.systems.units import Units
+from regard.systems.alignment import SHIFTS, align_in_ways
 from regard.systems.word_alignment import _words, align_words
 from regard.text import Characters
+from regard.text.sentences import Units
 
 SOURCE, TARGET = "ein Hund sieht", "eine Katze im Haus ."
 
@@ -76,8 +76,8 @@ def test_given_words_are_linked_however_they_are_spelled(folder, spelling: Chara
 
 
 def test_words_that_share_a_token_are_linked_together() -> None:
-    source = Units(Read(("我喜欢", "猫"), ()), (0, 0, 1))  # 我, 喜欢, 猫
-    target = Units(Read(("cats", "I like"), ()), (0, 1, 1))
+    source = Units(("我喜欢", "猫"), (), (0, 0, 1))  # 我, 喜欢, 猫
+    target = Units(("cats", "I like"), (), (0, 1, 1))
     assert _words([(0, 1), (1, 0)], source, target) == ((0, 1), (0, 2), (1, 1), (1, 2), (2, 0))
 
 

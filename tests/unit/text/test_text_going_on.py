@@ -3,7 +3,7 @@
 import pytest
 
 from regard.text import Tokenizer, learn
-from regard.text.going_on import going_on
+from regard.text.sentences import going_on
 
 TEXTS = ["我们爱北京", "北京很大", "the dog sleeps, and the cat is asleep"] * 30
 

@@ -212,8 +212,8 @@ def test_found_tokens_have_places_even_if_text_would_be_cut_otherwise(
     tmp_path: Path, subwords: SentencePieceText
 ) -> None:
     place = folder(tmp_path, "transformer", subwords)
-    from regard.systems.sentences import ending
     from regard.systems.translation_trace import translation
+    from regard.text.sentences import ending
 
     ids = subwords.encode("happy doing")
     spelled = [subwords.encode(f" {c}")[-1] for c in "happy"]  # one letter after the other

@@ -3,7 +3,7 @@
 import pytest
 
 from regard.text import Tokenizer, learn
-from regard.text.given_words import cut_at_words, written
+from regard.text.sentences import cut_at_words, joined
 from regard.text.special import UNKNOWN
 from regard.text.words import split
 
@@ -25,7 +25,7 @@ def tokenizer(kind: str) -> Tokenizer:
 @pytest.mark.parametrize("kind", ["sentencepiece", "words", "characters"])
 @pytest.mark.parametrize("words", SENTENCES, ids=range(len(SENTENCES)))
 def test_each_word_has_a_first_id_of_its_own(kind: str, words: list[str]) -> None:
-    text, placed = written(words)
+    text, placed = joined(words)
     assert [text[one.start : one.end] for one in placed] == words
     cut = cut_at_words(tokenizer(kind), text, placed)
     assert len(cut.firsts) == len(words)
@@ -46,13 +46,13 @@ def test_a_text_whose_pieces_keep_to_words_is_read_as_it_is() -> None:
 def test_a_piece_that_spans_words_is_cut_where_they_part() -> None:
     pieces = tokenizer("sentencepiece")
     assert len(pieces.encode("我们爱北京")) == 1  # seen thirty times
-    text, placed = written(["我们", "爱", "北京"])
+    text, placed = joined(["我们", "爱", "北京"])
     cut = cut_at_words(pieces, text, placed)
     assert len(cut.ids) >= 3
     assert "".join(pieces.token(one).strip("▁") for one in cut.ids) == "我们爱北京"
 
 
 def test_a_word_that_leaves_no_piece_is_unknown() -> None:
-    cut = cut_at_words(tokenizer("words"), *written(["dog", "\u200b", "cat", "\u200b"]))
+    cut = cut_at_words(tokenizer("words"), *joined(["dog", "\u200b", "cat", "\u200b"]))
     assert len(cut.ids) == 4
     assert (cut.firsts, cut.ids[1], cut.ids[3]) == ([0, 1, 2, 3], UNKNOWN, UNKNOWN)

@@ -1,5 +1,6 @@
-"""A text as a model sees it: its characters, its words, and its tokens."""
+"""A text as a model sees it: its characters, its words, and its tokens, each in its place."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,34 +12,29 @@ _CONTINUES = "·"  # before a token that goes on with a word
 _NOTHING, _NEW_LINE = "␣", "↵"  # for a token that covers spaces alone, or ends a line
 
 
-def printed(token: str) -> str:
-    """A token as it is shown: without its space, but never as nothing."""
-    return token.replace(_SPACE, " ").strip() or (_NEW_LINE if "\n" in token else _NOTHING)
-
-
-def in_one_line(text: str) -> str:
-    """A text as it is shown where there is one line: ends of lines are a sign."""
-    return text.strip().replace("\n", _NEW_LINE)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Word:
-    """A word, a Chinese character or a sign: ``sentence.text[start:end]``."""
+    """A word, a Chinese character or a sign, and where it stands in the string."""
 
     text: str
     start: int
     end: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Token:
-    """A token, the characters it stands for, and the word it belongs to (none if it is special)."""
+    """One token, with the characters of the original string it stands for.
+
+    ``text[start:end]`` is what the token covers, without the spaces around it. Tokens that share a
+    character (its bytes, or the letters of a ligature) all cover that whole character. ``word`` is
+    an index into ``words.split(text)``, or None if the token is special.
+    """
 
     id: int
     text: str  # as the tokenizer prints it
     start: int
     end: int
-    word: int | None
+    word: int | None = None
 
     @property
     def is_special(self) -> bool:
@@ -46,7 +42,7 @@ class Token:
         return self.id in (PAD, BOS, EOS)
 
 
-BEGINNING = Token(BOS, NAMES[BOS], 0, 0, None)
+BEGINNING = Token(BOS, NAMES[BOS], 0, 0)
 
 
 @dataclass(frozen=True)
@@ -112,3 +108,29 @@ class Sentence:
                 start, end = word.start, max(word.end, token.end)
                 labels.append(Label(self.text[start:end], (place,)))
         return tuple(labels)
+
+
+def printed(token: str) -> str:
+    """A token as it is shown: without its space, but never as nothing."""
+    return token.replace(_SPACE, " ").strip() or (_NEW_LINE if "\n" in token else _NOTHING)
+
+
+def in_one_line(text: str) -> str:
+    """A text as it is shown where there is one line: ends of lines are a sign."""
+    return text.strip().replace("\n", _NEW_LINE)
+
+
+def word_at(words: Sequence[Word], starts: Sequence[int], position: int) -> int:
+    """The index of the word at a character, or of the next one where the character is a space."""
+    i = bisect_right(starts, position) - 1
+    if i < 0 or position >= words[i].end:
+        i += 1
+    return max(0, min(i, len(words) - 1))
+
+
+def without_spaces(text: str, start: int, end: int) -> tuple[int, int]:
+    """Leave out the spaces around what is covered, unless there is nothing else."""
+    covered = text[start:end]
+    if not (kept := covered.strip()):
+        return start, end
+    return start + covered.index(kept), start + covered.index(kept) + len(kept)
