@@ -18,11 +18,10 @@ from regard import __version__
 from regard.errors import RegardError
 from regard.serving import metrics as prometheus
 from regard.serving.catalogue import Catalogue
-from regard.serving.description import describe_keys
-from regard.serving.engine import Engine
-from regard.serving.guard import Guard
+from regard.serving.guard import KEY_IN_BODY, KEYED, Guard
 from regard.serving.logs import LOGGER
 from regard.serving.metrics import Metrics
+from regard.serving.queue import BatchQueue
 from regard.serving.refusals import answer, code_of, is_json, one_sentence, said
 from regard.serving.routes.language import language_routes
 from regard.serving.routes.libretranslate import libretranslate_routes
@@ -40,6 +39,19 @@ _log = logging.getLogger(LOGGER)
 PAGE = Path(__file__).parent / "page"
 _DESCRIPTION = "Translate with attention models, and look inside them while they do."
 
+_SCHEMES: dict[str, dict[str, str]] = {
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "Authorization: Bearer KEY, with a key of `regard serve --api-key KEY`.",
+    },
+    "header": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-API-Key",
+        "description": "The same key in a header of its own.",
+    },
+}
 _COUNTS: dict[int | str, dict[str, Any]] = {
     **PROBLEMS,
     200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
@@ -47,22 +59,22 @@ _COUNTS: dict[int | str, dict[str, Any]] = {
 
 
 def create_app(catalogue: Catalogue, settings: Settings | None = None) -> ASGIApp:
-    """The whole service as one ASGI application; its engine runs while it is served."""
+    """The whole service as one ASGI application; its queue runs while it is served."""
     chosen = settings or Settings()
     metrics = Metrics()
-    engine = Engine(
-        waiting=chosen.bounds.waiting,
+    queue = BatchQueue(
+        capacity=chosen.bounds.waiting,
         gather=chosen.gather,
-        n_lanes=_n_lanes(catalogue, chosen),
-        watch=metrics.batch,
+        n_workers=_n_workers(catalogue, chosen),
+        on_batch=metrics.batch,
     )
-    metrics.watch_queue(lambda: engine.n_waiting)
-    service = Service(catalogue, chosen, engine)
+    metrics.watch_queue(lambda: queue.n_waiting)
+    service = Service(catalogue, chosen, queue)
     return Watch(Guard(_routed(service, metrics), chosen), metrics)
 
 
-def _n_lanes(catalogue: Catalogue, settings: Settings) -> int:
-    """A lane for each core, if there are as many sentences; a GPU has one for all."""
+def _n_workers(catalogue: Catalogue, settings: Settings) -> int:
+    """A worker for each core, if there are as many sentences; a GPU has one for all."""
     is_on_cpu = all(one.translator.device.type == "cpu" for one in catalogue.translators)
     return min(torch.get_num_threads(), settings.rows) if is_on_cpu else 1
 
@@ -70,9 +82,9 @@ def _n_lanes(catalogue: Catalogue, settings: Settings) -> int:
 def _routed(service: Service, metrics: Metrics) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        service.engine.start()
+        service.queue.start()
         yield
-        service.engine.close()
+        service.queue.close()
 
     # The usual pages of documentation fetch their programs from elsewhere: only the schema is here.
     app = FastAPI(
@@ -105,7 +117,7 @@ def _routed(service: Service, metrics: Metrics) -> FastAPI:
         return Response(metrics.written(), headers={"Content-Type": prometheus.TYPE})
 
     _answer_refusals(app)
-    describe_keys(app, are_needed=bool(service.settings.keys))
+    _describe_keys(app, are_needed=bool(service.settings.keys))
     app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
     return app
 
@@ -146,3 +158,27 @@ def _answer_refusals(app: FastAPI) -> None:
         _log.error("failed", extra={"facts": {"error": type(error).__name__}})
         sentence = "something went wrong here, not with the request: the log says where"
         return said(sentence, "internal", 500, request.url.path)
+
+
+def _describe_keys(app: FastAPI, *, are_needed: bool) -> None:
+    """Add the ways to send a key; and to what needs one that it does, if anything does here."""
+    plain = app.openapi
+
+    def described() -> dict[str, Any]:
+        if app.openapi_schema is not None:
+            return app.openapi_schema
+        schema = plain()
+        schema.setdefault("components", {})["securitySchemes"] = _SCHEMES
+        for path, operations in schema["paths"].items():
+            if are_needed and path.startswith(KEYED):
+                for operation in operations.values():
+                    operation["security"] = _needed(path)
+        return schema
+
+    app.openapi = described  # type: ignore[method-assign]
+
+
+def _needed(path: str) -> list[dict[str, list[str]]]:
+    """Either of the ways; and none of them where the body may hold the key."""
+    either: list[dict[str, list[str]]] = [{name: []} for name in _SCHEMES]
+    return [*either, {}] if path in KEY_IN_BODY else either

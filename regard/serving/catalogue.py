@@ -1,7 +1,7 @@
 """The models that are served, by name and by languages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -10,12 +10,10 @@ from regard.errors import ServiceError
 from regard.folder import LoadedModel, load
 from regard.folder.weights import WEIGHTS
 from regard.models import Bert, EncoderDecoder
-from regard.serving.generating import TextWriter
-from regard.serving.heard import Audience, Heard
+from regard.serving.generation import GptStreamer, TextStreamer
 from regard.serving.languages import Pair, as_pair, guess_pair
 from regard.serving.refusals import RequestError
 from regard.serving.runs import Runs, is_run
-from regard.serving.storyteller import Storyteller
 from regard.systems import Finder, Opened, Translator, Writer
 
 
@@ -32,11 +30,6 @@ class Served:
         """Its model folder."""
         return self.translator.loaded[0]
 
-    def aloud(self, audience: Audience) -> Translator:
-        """The same translator, heard by an audience while it searches."""
-        heard = Heard(self.loaded.translator, audience)
-        return replace(self.translator, loaded=(replace(self.loaded, model=heard),))
-
     @property
     def has_alignments(self) -> bool:
         """Whether its model looks back at the source."""
@@ -44,7 +37,7 @@ class Served:
 
 
 @dataclass(frozen=True, eq=False)
-class Reader:
+class ServedEncoder:
     """A model that finds words taken out of a text, under the name by which it is asked for."""
 
     name: str
@@ -59,8 +52,8 @@ class Catalogue:
     """
 
     translators: tuple[Served, ...] = ()
-    writers: tuple[TextWriter, ...] = ()
-    readers: tuple[Reader, ...] = ()
+    writers: tuple[TextStreamer, ...] = ()
+    readers: tuple[ServedEncoder, ...] = ()
     runs: Runs = field(default_factory=Runs)
     order: tuple[str, ...] = ()
 
@@ -86,21 +79,21 @@ class Catalogue:
                 return one
         raise _unknown("translates", name, [one.name for one in self.translators])
 
-    def writer(self, name: str | None) -> TextWriter:
+    def writer(self, name: str | None) -> TextStreamer:
         """The writer of text of that name, or the first."""
         for one in self.writers:
             if name is None or one.name == name:
                 return one
         raise _unknown("writes text", name, [one.name for one in self.writers])
 
-    def storyteller(self, name: str | None) -> Storyteller:
+    def gpt(self, name: str | None) -> GptStreamer:
         """The writer of that name, or the first: one whose every token can be looked at."""
         writer = self.writer(name)
-        if not isinstance(writer, Storyteller):
+        if not isinstance(writer, GptStreamer):
             raise _unknown("shows how it writes", name, [])
         return writer
 
-    def reader(self, name: str | None) -> Reader:
+    def reader(self, name: str | None) -> ServedEncoder:
         """The model of that name that finds words, or the first."""
         for one in self.readers:
             if name is None or one.name == name:
@@ -111,7 +104,7 @@ class Catalogue:
         """The model of that name, whatever it does, or the first: its name, and itself."""
         known = dict[str, Opened]((one.name, one.translator) for one in self.translators)
         for writer in self.writers:
-            if isinstance(writer, Storyteller):
+            if isinstance(writer, GptStreamer):
                 known[writer.name] = Writer(writer.loaded, writer.model)
         known |= {one.name: one.finder for one in self.readers}
         names = [one for one in self.names if one in known]
@@ -164,8 +157,8 @@ def open_models(
     """
     told = dict(languages or {})
     translators: list[Served] = []
-    writers: list[TextWriter] = []
-    readers: list[Reader] = []
+    writers: list[TextStreamer] = []
+    readers: list[ServedEncoder] = []
     runs: dict[str, Path] = {}
     order: list[str] = []
     for spec in specs:
@@ -184,9 +177,9 @@ def open_models(
             translators.append(Served(name, translator, pair))
         elif isinstance(loaded.model, Bert):
             loaded.model.freeze()
-            readers.append(Reader(name, Finder(loaded, loaded.model)))
+            readers.append(ServedEncoder(name, Finder(loaded, loaded.model)))
         else:
-            writers.append(Storyteller.of(name, loaded))
+            writers.append(GptStreamer.of(name, loaded))
     if told:
         raise ServiceError(
             f"--languages names {next(iter(told))!r}, and no translator is called that: the names "

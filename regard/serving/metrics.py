@@ -58,7 +58,7 @@ class Metrics:
         self._seconds.labels(route).observe(seconds)
 
     def batch(self, n_items: int, n_requests: int, seconds: float) -> None:
-        """The engine has done a batch."""
+        """A batch is done."""
         self._together.observe(n_items)
         self._clients.observe(n_requests)
         self._busy.inc(seconds)

@@ -2,9 +2,12 @@
 
 import ipaddress
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from regard.errors import ServiceError
+from regard.serving.refusals import RequestError
+from regard.text import Tokenizer
 
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 _ORIGIN = re.compile(rf"[a-z][a-z0-9+.-]*://({_NAME.pattern}|\[[0-9a-f:.]+\])(:[0-9]{{1,5}})?")
@@ -37,6 +40,41 @@ class Bounds:
                 f"a queue of {self.waiting} sentences cannot take a request of {self.sentences}: "
                 "make the queue longer, or allow fewer sentences"
             )
+
+    def check_size(self, texts: Sequence[str]) -> None:
+        """Refuse more or longer texts than one request may have."""
+        if len(texts) > self.sentences:
+            raise RequestError(
+                f"{len(texts):,} sentences are too many for one request: send up to "
+                f"{self.sentences:,}",
+                status=413,
+                code="too-many",
+            )
+        n = sum(map(len, texts))
+        if n > self.characters:
+            raise RequestError(
+                f"{n:,} characters are too many for one request: send up to {self.characters:,}",
+                status=413,
+                code="too-long",
+            )
+
+    def check_beam(self, width: int) -> None:
+        """Refuse a beam that is too wide."""
+        if width > self.beam:
+            raise RequestError(
+                f"a beam of {width} is too wide here: ask for up to {self.beam}", code="beam"
+            )
+
+
+def check_tokens(what: str, tokenizer: Tokenizer, text: str, limit: int) -> None:
+    """Refuse a text of more tokens than the limit."""
+    n = len(tokenizer.encode(text))
+    if n > limit:
+        raise RequestError(
+            f"{what} has {n:,} tokens, and {limit:,} are allowed here: split it",
+            status=413,
+            code="too-long",
+        )
 
 
 @dataclass(frozen=True)

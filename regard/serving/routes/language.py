@@ -10,14 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.errors import RegardError
-from regard.serving.generating import Wish
+from regard.serving.generation import GenerationRequest, GenerationRunner, GptStreamer, TextChunk
 from regard.serving.refusals import RequestError
-from regard.serving.routes.events import EVENTS, line
-from regard.serving.routes.schemas import PROBLEMS, Name, Place, Question, Text
+from regard.serving.routes.schemas import EVENTS, PROBLEMS, Name, Place, Question, Text, line
 from regard.serving.service import Service
-from regard.serving.storyteller import Spelled, Storyteller
-from regard.serving.telling import Telling, room_for
-from regard.serving.translating import check_size
+from regard.serving.settings import Bounds
 from regard.systems import Writer
 from regard.systems.continuation import gone_on, trace_continuation
 
@@ -93,10 +90,10 @@ def language_routes(service: Service) -> APIRouter:
     @router.post("/generate", response_class=StreamingResponse, responses=_STORY)
     async def generate(question: GenerateQuestion) -> StreamingResponse:
         """Write on from a prompt, token by token, as far as all of it can be looked at together."""
-        writer = service.catalogue.storyteller(question.model)
-        check_size([question.prompt], bounds)
-        most = min(question.max_tokens, room_for(writer, question.prompt, bounds))
-        wish = Wish(
+        writer = service.catalogue.gpt(question.model)
+        bounds.check_size([question.prompt])
+        most = min(question.max_tokens, _room(writer, question.prompt, bounds))
+        wanted = GenerationRequest(
             prompt=question.prompt,
             max_tokens=most,
             temperature=question.temperature,
@@ -104,15 +101,15 @@ def language_routes(service: Service) -> APIRouter:
             top_p=question.top_p,
             seed=question.seed,
         )
-        events = service.begin(Telling(writer), [wish])
-        return StreamingResponse(_lines(events, most), media_type=EVENTS)
+        events = service.begin(GenerationRunner(writer, 1, has_tokens=True), [wanted])
+        return StreamingResponse(_lines(events), media_type=EVENTS)
 
     @router.post("/generate/trace", response_class=Response, responses=_FILE)
     async def look(request: Request, question: WrittenQuestion) -> Response:
         """Every attention behind a story: a trace file of the very tokens that were written."""
-        writer = service.catalogue.storyteller(question.model)
-        check_size([question.prompt], bounds)
-        _check_tokens(writer, question.tokens, room_for(writer, question.prompt, bounds))
+        writer = service.catalogue.gpt(question.model)
+        bounds.check_size([question.prompt])
+        _check_tokens(writer, question.tokens, _room(writer, question.prompt, bounds))
         opened = Writer(writer.loaded, writer.model)
 
         def traced() -> bytes:
@@ -126,7 +123,7 @@ def language_routes(service: Service) -> APIRouter:
     async def fill(request: Request, question: FillQuestion) -> FillAnswer:
         """Find the words that were taken out of a text."""
         reader = service.catalogue.reader(question.model)
-        check_size([question.text], bounds)
+        bounds.check_size([question.text])
         found = await service.alone(request, lambda: reader.finder.fill(question.text, question.k))
         gaps = [[FoundAnswer(**vars(one)) for one in gap] for gap in found]
         return FillAnswer(model=reader.name, gaps=gaps)
@@ -134,7 +131,7 @@ def language_routes(service: Service) -> APIRouter:
     return router
 
 
-def _check_tokens(writer: Storyteller, tokens: list[int], most: int) -> None:
+def _check_tokens(writer: GptStreamer, tokens: list[int], most: int) -> None:
     if len(tokens) > most:
         raise RequestError(
             f"{len(tokens):,} tokens after this prompt are too many to look at together: give up "
@@ -151,20 +148,27 @@ def _check_tokens(writer: Storyteller, tokens: list[int], most: int) -> None:
         )
 
 
-async def _lines(events: AsyncIterator[tuple[int, Any]], most: int) -> AsyncIterator[bytes]:
-    n_written = 0
+def _room(writer: GptStreamer, prompt: str, bounds: Bounds) -> int:
+    """How many tokens can follow a prompt so that all are seen, and can be looked at, together."""
+    n_prompt, limit = writer.count(prompt), min(writer.context, bounds.looked)
+    if n_prompt >= limit:
+        raise RequestError(
+            f"the prompt has {n_prompt:,} tokens, and up to {limit:,} can be looked at together "
+            "with what follows: shorten it",
+            status=413,
+            code="too-long",
+        )
+    return limit - max(1, n_prompt)
+
+
+async def _lines(events: AsyncIterator[tuple[int, TextChunk]]) -> AsyncIterator[bytes]:
     try:
-        async for _, token in events:
-            assert isinstance(token, Spelled)
-            n_written += 1
-            yield line(
-                {
-                    "event": "token",
-                    "id": token.id,
-                    "text": token.text,
-                    "log_probability": token.log_probability,
-                }
-            )
-        yield line({"event": "done", "reason": "length" if n_written >= most else "stop"})
+        async for _, chunk in events:
+            if chunk.token is None:
+                yield line({"event": "done", "reason": chunk.reason})
+            else:
+                told = {"id": chunk.token.token, "text": chunk.text}
+                odds = chunk.token.log_probability
+                yield line({"event": "token", **told, "log_probability": odds})
     except RegardError as error:
         yield line({"event": "error", "error": str(error), "code": error.code})

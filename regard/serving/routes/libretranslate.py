@@ -13,13 +13,17 @@ from starlette.requests import Request
 
 from regard.decoding import Search
 from regard.serving.catalogue import Served
-from regard.serving.detection import Guess, detect
 from regard.serving.guard import require_key
-from regard.serving.languages import name_of
+from regard.serving.languages import Guess, detect, name_of
 from regard.serving.refusals import RequestError, one_sentence
 from regard.serving.routes.schemas import PROBLEMS, Text
 from regard.serving.service import Service
-from regard.serving.translating import Asked, Found, Translating, check_size, check_texts
+from regard.serving.translation import (
+    TranslationRequest,
+    TranslationResult,
+    TranslationRunner,
+    check_texts,
+)
 
 AUTO = "auto"
 _FIELDS = 1000  # of a form
@@ -34,7 +38,7 @@ class Asking(BaseModel):
     api_key: str | None = None
 
 
-class TranslateQuestion(Asking):
+class LibreTranslateQuestion(Asking):
     """A text or a list, from one language to another; ``auto`` lets the script decide."""
 
     q: Text | list[Text]
@@ -57,7 +61,7 @@ class Detected(BaseModel):
     language: str
 
 
-class TranslateAnswer(BaseModel):
+class LibreTranslateAnswer(BaseModel):
     """A text for a text, a list for a list."""
 
     translatedText: str | list[str]  # noqa: N815 - LibreTranslate's words
@@ -87,17 +91,17 @@ def libretranslate_routes(service: Service) -> APIRouter:
     @router.post(
         "/translate",
         responses=PROBLEMS,
-        openapi_extra=_body(TranslateQuestion),
+        openapi_extra=_body(LibreTranslateQuestion),
         response_model_exclude_none=True,
     )
-    async def translate(request: Request) -> TranslateAnswer:
+    async def translate(request: Request) -> LibreTranslateAnswer:
         """Translate a text, line by line, or a list of texts."""
-        asked = await _read(request, TranslateQuestion)
+        asked = await _read(request, LibreTranslateQuestion)
         require_key(service.settings, request.headers, asked.api_key)
         if asked.format not in ("text", ""):
             raise RequestError(f"the format {asked.format[:20]!r} is not served: send text")
         texts = [asked.q] if isinstance(asked.q, str) else asked.q
-        check_size(texts, service.settings.bounds)
+        service.settings.bounds.check_size(texts)
         guess: Guess | None = None
         source = asked.source
         if source == AUTO:
@@ -113,7 +117,7 @@ def libretranslate_routes(service: Service) -> APIRouter:
             if guess is None
             else Detected(confidence=guess.confidence, language=guess.language)
         )
-        return TranslateAnswer(
+        return LibreTranslateAnswer(
             translatedText=best if is_list else best[0],
             detectedLanguage=[detected] * len(texts) if detected and is_list else detected,
             alternatives=None if not asked.alternatives else (others if is_list else others[0]),
@@ -137,7 +141,7 @@ def libretranslate_routes(service: Service) -> APIRouter:
         """In which of the served languages a text may be, by its script."""
         asked = await _read(request, DetectQuestion)
         require_key(service.settings, request.headers, asked.api_key)
-        check_size([asked.q], service.settings.bounds)
+        service.settings.bounds.check_size([asked.q])
         guesses = detect(asked.q, (code for pair in catalogue.pairs for code in pair))
         return [
             Detected(confidence=one.confidence, language=one.language)
@@ -182,8 +186,10 @@ async def _translated(
     bounds = service.settings.bounds
     check_texts(served, flat, bounds)
     width = max(5, n_best)
-    runner = Translating(served, Search(width=width, n_best=n_best), service.settings.rows)
-    found: list[Found] = await service.answer(request, runner, [Asked(line) for line in flat])
+    runner = TranslationRunner(served, Search(width=width, n_best=n_best), service.settings.rows)
+    found: list[TranslationResult] = await service.answer(
+        request, runner, [TranslationRequest(line) for line in flat]
+    )
     left = iter(found)
     return [_joined(text, left, n_best) for text in lines]
 

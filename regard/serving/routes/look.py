@@ -3,13 +3,14 @@
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from regard.errors import UsageError
 from regard.inspection.scene import View
-from regard.inspection.trace import ATTENTIONS
-from regard.serving.looking import Sight, head_facts, picture
+from regard.inspection.trace import ATTENTIONS, Trace
 from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import (
     PROBLEMS,
@@ -24,7 +25,8 @@ from regard.serving.routes.schemas import (
     TraceQuestion,
 )
 from regard.serving.service import Service
-from regard.serving.translating import check_beam, check_size, check_tokens
+from regard.serving.settings import check_tokens
+from regard.serving.traces import TraceRequest, picture
 from regard.systems import Translator, Writer, ablate, loaded_of
 from regard.systems.translation_ablation import Ablation
 
@@ -49,24 +51,24 @@ def look_routes(service: Service) -> APIRouter:
     @router.post("/trace", response_class=Response, responses={200: {"content": _TRACE}})
     async def trace(request: Request, question: TraceQuestion) -> Response:
         """Every attention on the way from a text to what a model makes of it."""
-        sight = _sight(service, question)
+        asked = _asked(service, question)
         if question.format == "json":
-            text = await service.alone(request, lambda: service.traces.of(sight).to_json())
+            text = await service.alone(request, lambda: service.traces.of(asked).to_json())
             return Response(text, media_type="application/json")
         is_half = question.precision == "float16"
         written = await service.alone(
-            request, lambda: service.traces.of(sight).to_bytes(is_half=is_half)
+            request, lambda: service.traces.of(asked).to_bytes(is_half=is_half)
         )
         return _file(written, "application/octet-stream", "trace.trace")
 
     @router.post("/arithmetic")
     async def arithmetic(request: Request, question: CellQuestion) -> CellAnswer:
         """The real numbers behind one weight: vectors, products, sum, scale, softmax, context."""
-        sight = _sight(service, question)
+        asked = _asked(service, question)
         found, seen = await service.alone(
             request,
             lambda: service.traces.arithmetic(
-                sight,
+                asked,
                 question.site,
                 question.layer,
                 head=question.head,
@@ -79,7 +81,7 @@ def look_routes(service: Service) -> APIRouter:
         _, columns = seen.read(attention.columns)
         numbers = asdict(found)
         return CellAnswer(
-            model=sight.name,
+            model=asked.name,
             site=numbers.pop("kind"),
             row_token=rows[found.row].text,
             column_token=columns[found.column].text,
@@ -90,34 +92,34 @@ def look_routes(service: Service) -> APIRouter:
     @router.post("/heads")
     async def heads(request: Request, question: SightQuestion) -> HeadsAnswer:
         """What every head does in a sentence, in numbers."""
-        sight = _sight(service, question)
-        seen = await service.alone(request, lambda: service.traces.of(sight))
+        asked = _asked(service, question)
+        seen = await service.alone(request, lambda: service.traces.of(asked))
         return HeadsAnswer(
-            model=sight.name,
+            model=asked.name,
             source=seen.source.text,
             target=seen.target.text,
-            heads=[HeadAnswer(**vars(one)) for one in head_facts(seen)],
+            heads=_heads(seen),
         )
 
     @router.post("/ablate")
     async def switch(request: Request, question: AblateQuestion) -> AblateAnswer:
         """Ask the model again with heads switched off, or looking elsewhere."""
-        sight = _sight(service, question)
+        asked = _asked(service, question)
 
         def changed() -> Ablation:
             return ablate(
-                sight.opened,
-                sight.source,
+                asked.opened,
+                asked.source,
                 question.heads,
                 question.change,
-                target=sight.target,
-                search=sight.search,
-                n_new=sight.n_new,
+                target=asked.target,
+                search=asked.search,
+                n_new=asked.n_new,
             )
 
         found = await service.alone(request, changed)
         return AblateAnswer(
-            model=sight.name,
+            model=asked.name,
             heads=[head.name for head in found.heads],
             before=found.before.text,
             after=found.after.text,
@@ -134,22 +136,22 @@ def look_routes(service: Service) -> APIRouter:
     )
     async def export(request: Request, question: ExportQuestion) -> Response:
         """A picture of a trace as a file."""
-        sight = _sight(service, question)
+        asked = _asked(service, question)
         chosen = question.view.model_dump()
         if chosen["heads"] is not None:
             chosen["heads"] = tuple(chosen["heads"])
         view = View(**chosen)
         kind = question.format
-        drawn = await service.alone(request, lambda: picture(service.traces.of(sight), view, kind))
+        drawn = await service.alone(request, lambda: picture(service.traces.of(asked), view, kind))
         return _file(drawn, _TYPES[kind], f"attention.{kind}")
 
     return router
 
 
-def _sight(service: Service, question: SightQuestion) -> Sight:
+def _asked(service: Service, question: SightQuestion) -> TraceRequest:
     name, opened = service.catalogue.looked_into(question.model)
     bounds = service.settings.bounds
-    check_beam(question.beam, bounds)
+    bounds.check_beam(question.beam)
     is_writer = isinstance(opened, Writer)  # which may begin with nothing, and go on with a line
     if not (question.source.strip() or is_writer):
         raise RequestError(
@@ -158,7 +160,7 @@ def _sight(service: Service, question: SightQuestion) -> Sight:
     target = question.target
     if target is not None and not (target if is_writer else target.strip()):
         raise RequestError("the target is empty: give one, or leave it out", code="empty")
-    check_size([question.source, target or ""], bounds)
+    bounds.check_size([question.source, target or ""])
     limit = bounds.looked
     if isinstance(opened, Translator):
         limit = min(limit, opened.limit)
@@ -171,7 +173,36 @@ def _sight(service: Service, question: SightQuestion) -> Sight:
             status=413,
             code="too-long",
         )
-    return Sight(name, opened, question.source, target, question.beam, question.new)
+    return TraceRequest(name, opened, question.source, target, question.beam, question.new)
+
+
+def _heads(seen: Trace) -> list[HeadAnswer]:
+    """Every head of a trace in numbers, each a mean over its rows."""
+    if not seen.sites:
+        raise UsageError("this model never looks back at words, so it has no heads to speak of")
+    found = []
+    for site in seen.sites:
+        _, tokens = seen.read(site.attention.columns)
+        special = [j for j, token in enumerate(tokens) if token.is_special]
+        offsets = () if site.attention.is_across else (("before", -1), ("itself", 0), ("after", 1))
+        for head, weights in enumerate(site.weights.astype(np.float64)):
+            logs = np.log(np.maximum(weights, 1e-300))
+            near = {
+                name: float(np.trace(weights, offset)) / len(weights) for name, offset in offsets
+            }
+            found.append(
+                HeadAnswer(
+                    kind=site.kind,
+                    layer=site.layer,
+                    head=head,
+                    entropy=float(-(weights * logs).sum(-1).mean()),
+                    largest=float(weights.max(-1).mean()),
+                    on_special=float(weights[:, special].sum(-1).mean()),
+                    is_uniform=site.is_uniform[head],
+                    **{"before": None, "itself": None, "after": None, **near},
+                )
+            )
+    return found
 
 
 def _file(content: bytes, kind: str, name: str) -> Response:

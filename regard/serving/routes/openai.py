@@ -13,11 +13,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from regard.errors import RegardError
-from regard.serving.generating import Completed, Generating, Piece, TextWriter, Wish
+from regard.serving.generation import (
+    Completion,
+    GenerationRequest,
+    GenerationRunner,
+    TextChunk,
+    TextStreamer,
+)
 from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import OPENAI_PROBLEMS, Name, Text
 from regard.serving.service import Service
-from regard.serving.translating import check_size
 
 Stop = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Real = Annotated[float, Field(allow_inf_nan=False)]
@@ -71,7 +76,7 @@ def openai_routes(service: Service) -> APIRouter:
         """Go on from a prompt, or several; with ``stream`` as server-sent events."""
         writer = service.catalogue.writer(question.model)
         _refuse_unknown(question)
-        wishes = _wishes(service, writer, question)
+        wanted = _requests(service, writer, question)
         head = {
             "id": f"cmpl-{uuid.uuid4().hex}",
             "object": "text_completion",
@@ -79,14 +84,14 @@ def openai_routes(service: Service) -> APIRouter:
             "model": writer.name,
         }
         n_prompt = sum(writer.count(text) for text in _prompts(question))
-        runner = Generating(writer, service.settings.rows)
-        echoed = [wish.prompt if question.echo else "" for wish in wishes]
+        runner = GenerationRunner(writer, service.settings.rows)
+        echoed = [one.prompt if question.echo else "" for one in wanted]
         if question.stream:
             wants_usage = bool(question.stream_options and question.stream_options.include_usage)
-            events = service.begin(runner, wishes)
+            events = service.begin(runner, wanted)
             stream = _stream(events, head, echoed, n_prompt if wants_usage else None)
             return StreamingResponse(stream, media_type="text/event-stream")
-        found: list[Completed] = await service.answer(request, runner, wishes)
+        found: list[Completion] = await service.answer(request, runner, wanted)
         choices = [
             _choice(i, echo + one.text, one.reason)
             for i, (one, echo) in enumerate(zip(found, echoed, strict=True))
@@ -97,7 +102,7 @@ def openai_routes(service: Service) -> APIRouter:
     return router
 
 
-def _model(writer: TextWriter) -> dict[str, Any]:
+def _model(writer: TextStreamer) -> dict[str, Any]:
     return {"id": writer.name, "object": "model", "created": 0, "owned_by": "regard"}
 
 
@@ -113,11 +118,13 @@ def _refuse_unknown(question: CompletionQuestion) -> None:
         raise RequestError("best_of is not served: ask for n texts and choose", code="not-served")
 
 
-def _wishes(service: Service, writer: TextWriter, question: CompletionQuestion) -> list[Wish]:
+def _requests(
+    service: Service, writer: TextStreamer, question: CompletionQuestion
+) -> list[GenerationRequest]:
     """One for each prompt and each of its n texts; every text has a chance of its own."""
     bounds, n = service.settings.bounds, question.n or 1
     prompts = _prompts(question)
-    check_size([text for text in prompts for _ in range(n)], bounds)
+    bounds.check_size([text for text in prompts for _ in range(n)])
     stop = [question.stop] if isinstance(question.stop, str) else question.stop or []
     if len(stop) > 4:
         raise RequestError(f"{len(stop)} words that end a text are too many: give up to 4")
@@ -132,7 +139,7 @@ def _wishes(service: Service, writer: TextWriter, question: CompletionQuestion) 
             )
     seed = question.seed if question.seed is not None else uuid.uuid4().int % 2**31
     return [
-        Wish(
+        GenerationRequest(
             prompt=text,
             max_tokens=most,
             temperature=1.0 if question.temperature is None else question.temperature,
@@ -168,10 +175,10 @@ async def _stream(
         for i, text in enumerate(echoed):
             if text:
                 yield _event({**head, "choices": [_choice(i, text, None)]})
-        async for place, piece in events:
-            assert isinstance(piece, Piece)
-            n_written += piece.n_tokens
-            yield _event({**head, "choices": [_choice(place, piece.text, piece.reason)]})
+        async for place, chunk in events:
+            assert isinstance(chunk, TextChunk)
+            n_written += chunk.n_tokens
+            yield _event({**head, "choices": [_choice(place, chunk.text, chunk.reason)]})
         if n_prompt is not None:
             yield _event({**head, "choices": [], "usage": _usage(n_prompt, n_written)})
     except RegardError as error:

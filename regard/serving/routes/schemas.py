@@ -1,5 +1,6 @@
 """What our own API is asked, and what it says: pydantic models, which OpenAPI documents."""
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -8,6 +9,14 @@ Text = Annotated[str, StringConstraints(max_length=100_000)]
 Name = Annotated[str, StringConstraints(max_length=200)]
 Place = Annotated[int, Field(ge=0, le=1_000_000)]
 Many = Annotated[int, Field(ge=1, le=1_000_000)]  # how many are allowed, the service's bounds say
+
+
+EVENTS = "application/x-ndjson"  # a stream of events: a JSON object a line
+
+
+def line(event: dict[str, Any]) -> bytes:
+    """One event of a stream."""
+    return f"{json.dumps(event, ensure_ascii=False, allow_nan=False)}\n".encode()
 
 
 class Question(BaseModel):
@@ -178,10 +187,10 @@ class HeadAnswer(BaseModel):
     kind: str
     layer: int
     head: int
-    entropy: float
-    largest: float
-    on_special: float
-    before: float | None
+    entropy: float  # in nats
+    largest: float  # of the weights of a row
+    on_special: float  # of the weight: on <s> and </s>
+    before: float | None  # on the token before, its own, and the one after; not across languages
     itself: float | None
     after: float | None
     is_uniform: bool

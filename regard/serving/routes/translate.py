@@ -14,10 +14,10 @@ from regard.folder import LoadedModel
 from regard.inspection.heads import n_heads
 from regard.inspection.trace import Does
 from regard.serving.catalogue import Served
-from regard.serving.generating import TextWriter
+from regard.serving.generation import GptStreamer, TextStreamer
 from regard.serving.refusals import RequestError
-from regard.serving.routes.events import EVENTS, line
 from regard.serving.routes.schemas import (
+    EVENTS,
     PROBLEMS,
     AlignmentAnswer,
     HypothesisAnswer,
@@ -26,10 +26,16 @@ from regard.serving.routes.schemas import (
     SentenceAnswer,
     TranslateAnswer,
     TranslateQuestion,
+    line,
 )
 from regard.serving.service import Service
-from regard.serving.storyteller import Storyteller
-from regard.serving.translating import Asked, Found, Partial, Translating, check_beam, check_texts
+from regard.serving.translation import (
+    PartialTranslation,
+    TranslationRequest,
+    TranslationResult,
+    TranslationRunner,
+    check_texts,
+)
 
 
 def translate_routes(service: Service) -> APIRouter:
@@ -49,8 +55,8 @@ def translate_routes(service: Service) -> APIRouter:
     @router.post("/translate", responses=PROBLEMS)
     async def translate(request: Request, question: TranslateQuestion) -> TranslateAnswer:
         """Translate one sentence or many; requests that come together are searched together."""
-        runner, asked = _asked(service, question, is_heard=False)
-        found: list[Found] = await service.answer(request, runner, asked)
+        runner, asked = _runner(service, question, is_streamed=False)
+        found: list[TranslationResult] = await service.answer(request, runner, asked)
         return TranslateAnswer(
             model=runner.served.name, translations=[sentence(one) for one in found]
         )
@@ -69,19 +75,19 @@ def translate_routes(service: Service) -> APIRouter:
     )
     async def stream(question: TranslateQuestion) -> StreamingResponse:
         """Translate, and say each output as it is decoded."""
-        runner, asked = _asked(service, question, is_heard=True)
+        runner, asked = _runner(service, question, is_streamed=True)
         return StreamingResponse(_lines(service.begin(runner, asked)), media_type=EVENTS)
 
     return router
 
 
-def _asked(
-    service: Service, question: TranslateQuestion, *, is_heard: bool
-) -> tuple[Translating, list[Asked]]:
+def _runner(
+    service: Service, question: TranslateQuestion, *, is_streamed: bool
+) -> tuple[TranslationRunner, list[TranslationRequest]]:
     served = service.catalogue.translator(question.model)
     texts = [question.text] if isinstance(question.text, str) else question.text
     bounds = service.settings.bounds
-    check_beam(question.beam, bounds)
+    bounds.check_beam(question.beam)
     if question.n_best > bounds.beam:
         raise RequestError(
             f"{question.n_best} translations of a sentence are too many here: ask for up to "
@@ -92,11 +98,11 @@ def _asked(
     check_texts(served, texts, bounds)
     if question.alignments and not served.has_alignments:
         raise RequestError(f"{served.name} never looks back at its source: it has no alignments")
-    asked = [Asked(text, is_heard) for text in texts]
-    return Translating(served, search, service.settings.rows, question.alignments), asked
+    asked = [TranslationRequest(text, is_streamed) for text in texts]
+    return TranslationRunner(served, search, service.settings.rows, question.alignments), asked
 
 
-def sentence(found: Found) -> SentenceAnswer:
+def sentence(found: TranslationResult) -> SentenceAnswer:
     """The translations of a sentence as JSON has them."""
     alignments = found.alignments or (None,) * len(found.translations)
     return SentenceAnswer(
@@ -126,9 +132,9 @@ async def _lines(events: AsyncIterator[tuple[int, Any]]) -> AsyncIterator[bytes]
     try:
         async for place, event in events:
             match event:
-                case Partial(text):
+                case PartialTranslation(text):
                     yield line({"event": "partial", "sentence": place, "text": text})
-                case Found():
+                case TranslationResult():
                     answer = sentence(event).model_dump()
                     yield line({"event": "sentence", "sentence": place, **answer})
         yield line({"event": "done"})
@@ -142,8 +148,8 @@ def _model(served: Served) -> ModelAnswer:
     return facts.model_copy(update={"source_language": source, "target_language": target})
 
 
-def _writer(writer: TextWriter) -> ModelAnswer:
-    if isinstance(writer, Storyteller):
+def _writer(writer: TextStreamer) -> ModelAnswer:
+    if isinstance(writer, GptStreamer):
         return _facts(writer.name, "write", writer.loaded)
     return ModelAnswer(name=writer.name, does="write")
 

@@ -8,11 +8,11 @@ from typing import Any
 import httpx
 import pytest
 import torch
-from tests.unit.systems.test_ctranslate2_translator import SENTENCES, small
 
 from regard.serving import open_models
 from regard.systems.ctranslate2 import CTranslate2Translator
 from tests.unit.serving.conftest import Live, living
+from tests.unit.systems.test_ctranslate2 import SENTENCES, small
 
 pytest.importorskip("ctranslate2")
 

@@ -6,8 +6,7 @@ import pytest
 
 from regard.config import Recipe
 from regard.errors import ServiceError
-from regard.serving.detection import detect
-from regard.serving.languages import as_pair, checked_pair, guess_pair, name_of
+from regard.serving.languages import as_pair, checked_pair, detect, guess_pair, name_of
 
 
 def recipe(*train: str) -> Recipe:

@@ -18,7 +18,7 @@ WORDS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @pytest.fixture(params=[1, 2])
-def n_lanes(request: pytest.FixtureRequest) -> Iterator[int]:
+def n_workers(request: pytest.FixtureRequest) -> Iterator[int]:
     """As many as torch has threads."""
     before = torch.get_num_threads()
     torch.set_num_threads(request.param)
@@ -75,7 +75,7 @@ async def break_off(client: httpx.AsyncClient, texts: list[str], draw: random.Ra
             raise TimeoutError
 
 
-@pytest.mark.usefixtures("n_lanes")
+@pytest.mark.usefixtures("n_workers")
 def test_every_answer_belongs_to_its_question() -> None:
     served = copier("copy", ("en", "de"), seconds=0.0005)
 
@@ -133,7 +133,7 @@ def test_a_full_queue_says_when_to_come_again() -> None:
             assert answer.json()["translations"][0]["hypotheses"][0]["text"] == "abcdef"
 
 
-def test_a_request_that_takes_too_long_is_given_up_and_frees_the_engine() -> None:
+def test_a_request_that_takes_too_long_is_given_up_and_frees_the_queue() -> None:
     served = copier(seconds=0.1)
     settings = Settings(port=0, bounds=Bounds(seconds=0.5))
     with living(Catalogue((served,)), settings) as live:

@@ -16,7 +16,7 @@ from regard.config.alone import GptSection
 from regard.folder import save
 from regard.models import build
 from regard.serving import Catalogue, Settings, open_models
-from regard.serving.generating import Piece, Wish
+from regard.serving.generation import GenerationRequest, TextChunk
 from regard.systems import Writer
 from regard.text import Words
 from tests.unit.serving.conftest import Live, living
@@ -35,25 +35,25 @@ class Parrot:
     def count(self, text: str) -> int:
         return len(text.split())
 
-    def write(
-        self, wishes: Sequence[Wish], is_wanted: Callable[[int], bool]
-    ) -> Iterator[tuple[int, Piece]]:
-        self.sizes.append(len(wishes))
+    def stream(
+        self, requests: Sequence[GenerationRequest], is_wanted: Callable[[int], bool]
+    ) -> Iterator[tuple[int, TextChunk]]:
+        self.sizes.append(len(requests))
         texts = [
-            [*wish.prompt.split(), f"seed{wish.seed}", f"t{wish.temperature:g}"] for wish in wishes
+            [*one.prompt.split(), f"seed{one.seed}", f"t{one.temperature:g}"] for one in requests
         ]
         for step in range(max(map(len, texts)) + 1):
             time.sleep(self.seconds)
-            if not any(map(is_wanted, range(len(wishes)))):
+            if not any(map(is_wanted, range(len(requests)))):
                 return
-            for i, (wish, words) in enumerate(zip(wishes, texts, strict=True)):
-                if not is_wanted(i) or step > (n := min(len(words), wish.max_tokens)):
+            for i, (one, words) in enumerate(zip(requests, texts, strict=True)):
+                if not is_wanted(i) or step > (n := min(len(words), one.max_tokens)):
                     continue
                 if step < n:
                     self.n_written += 1
-                    yield i, Piece(f" {words[step]}")
+                    yield i, TextChunk(f" {words[step]}")
                 else:
-                    yield i, Piece("", 0, "length" if n < len(words) else "stop")
+                    yield i, TextChunk("", 0, "length" if n < len(words) else "stop")
 
 
 @pytest.fixture(scope="module")

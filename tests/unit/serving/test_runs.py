@@ -14,8 +14,7 @@ from regard.config import read_recipe, write_recipe
 from regard.errors import ServiceError
 from regard.folder import begin, keep_moment, load_without_weights
 from regard.serving import open_models
-from regard.serving.history import History, thinned
-from regard.serving.runs import Runs, is_run
+from regard.serving.runs import History, Runs, is_run, thinned
 from tests.unit.serving.conftest import Live, living
 
 SOURCE = "ein Hund sieht"

@@ -1,0 +1,162 @@
+"""Looking inside the served models: traces that are kept a while, and what is made of them."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+
+from regard.decoding import Search
+from regard.folder import load_moment, moments_of
+from regard.inspection.arithmetic import Arithmetic, arithmetic
+from regard.inspection.scene import View, layout, page, render
+from regard.inspection.trace import Trace
+from regard.serving.refusals import RequestError
+from regard.serving.settings import Bounds, check_tokens
+from regard.systems import Opened, Translator, loaded_of, open_any, trace
+
+Value = TypeVar("Value")
+
+KEPT = 16
+KEPT_MOMENTS = 64  # traces of runs
+OPEN_MOMENTS = 3  # models of runs
+_SEARCH = Search(width=5)
+
+
+@dataclass(frozen=True)
+class TraceRequest:
+    """A text to look at; without a target what the model makes of it is found."""
+
+    name: str
+    opened: Opened
+    source: str
+    target: str | None = None
+    beam: int = 5  # for a translation
+    n_new: int | None = None  # tokens for a language model to write
+
+    @property
+    def search(self) -> Search | None:
+        """How a translation is found."""
+        return Search(width=self.beam) if isinstance(self.opened, Translator) else None
+
+
+class _Latest(OrderedDict[Hashable, Value]):
+    """The values that were used last, and no more than so many."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def get_or_make(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value of a key, remembered or made now."""
+        self[key] = self.pop(key) if key in self else make()
+        while len(self) > self.most:
+            self.popitem(last=False)
+        return self[key]
+
+
+class TraceCache:
+    """The latest traces, so that a click on a picture need not translate again.
+
+    For the thread that computes alone.
+    """
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._traces = _Latest[Trace](kept)
+
+    def of(self, asked: TraceRequest) -> Trace:
+        """The trace of a sentence, made or remembered."""
+        return self._traces.get_or_make(
+            (asked.name, asked.source, asked.target, asked.beam, asked.n_new),
+            lambda: trace(
+                asked.opened, asked.source, asked.target, search=asked.search, n_new=asked.n_new
+            ),
+        )
+
+    def arithmetic(
+        self, asked: TraceRequest, kind: str | None, layer: int, *, head: int, row: int, column: int
+    ) -> tuple[Arithmetic, Trace]:
+        """The numbers of one cell, and the trace that it belongs to."""
+        seen = self.of(asked)
+        kind = kind or seen.usual_site
+        model = loaded_of(asked.opened).model
+        seen.site(kind, layer)  # which says what there is
+        site = next(one for one in model.sites if (one.kind, one.layer) == (kind, layer))
+        device = next(model.parameters()).device
+        inputs = [
+            torch.tensor([[token.id for token in seen.read(side)[1]]], device=device)
+            for side in seen.way.reads
+        ]
+        return arithmetic(model, inputs, site, head=head, row=row, column=column), seen
+
+
+def picture(seen: Trace, view: View, kind: str) -> bytes:
+    """A picture as a file of its own; as HTML it is the page with all of them."""
+    if kind == "html":
+        return page(seen, view).encode()
+    if kind == "json":
+        return f"{seen.to_json()}\n".encode()
+    return render(layout(seen, view), kind)
+
+
+@dataclass(frozen=True)
+class MomentTrace:
+    """What a model looked at, and what it would have written itself."""
+
+    trace: Trace
+    output: str | None  # of a model that translates
+
+
+class MomentCache:
+    """The latest traces of runs, and their models; for the thread that computes alone."""
+
+    def __init__(self) -> None:
+        self._seen = _Latest[MomentTrace](KEPT_MOMENTS)
+        self._opened = _Latest[Opened](OPEN_MOMENTS)
+
+    def of(
+        self, folder: Path, update: int | None, source: str, target: str | None, bounds: Bounds
+    ) -> MomentTrace:
+        """A text, through the weights after an update; ``None`` are those the folder holds."""
+        bounds.check_size([source, target or ""])
+        if not source.strip() or (target is not None and not target.strip()):
+            raise RequestError("there is nothing to look at: the text is empty", code="empty")
+        place = (folder, update, _written(folder, update))
+        return self._seen.get_or_make(
+            (*place, source, target),
+            lambda: _look(
+                self._opened.get_or_make(place, lambda: _open(*place[:2])), source, target, bounds
+            ),
+        )
+
+
+def _open(folder: Path, update: int | None) -> Opened:
+    loaded = load_moment(folder, update)
+    loaded.model.freeze()
+    return open_any(loaded)
+
+
+@torch.inference_mode()
+def _look(opened: Opened, source: str, target: str | None, bounds: Bounds) -> MomentTrace:
+    loaded = loaded_of(opened)
+    limit = bounds.looked
+    if isinstance(opened, Translator):
+        limit = min(limit, opened.limit)
+    check_tokens("the source", loaded.source_tokenizer, source, limit)
+    check_tokens("the target", loaded.target_tokenizer, target or "", limit)
+    if not isinstance(opened, Translator):
+        return MomentTrace(trace(opened, source, target), None)
+    own = next(iter(opened.translate([source], _SEARCH)))[0].text
+    shown = own if target is None else target
+    # A model that has learned little may write nothing: then there is only what it began with.
+    return MomentTrace(trace(opened, source, shown or None, search=_SEARCH), own)
+
+
+def _written(folder: Path, update: int | None) -> int:
+    """When the weights were written: they may be replaced while a run goes on."""
+    for moment in moments_of(folder):
+        if moment.update == update:
+            return moment.path.stat().st_mtime_ns
+    return 0  # opening it says what there is
