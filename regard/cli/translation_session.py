@@ -15,15 +15,55 @@ from regard.cli.arriving import lines_of_files, lines_of_stdin
 from regard.cli.searching import why_left_out, write_utf8
 from regard.cli.translation_writer import Writer
 from regard.cli.typed import typed_lines
-from regard.cli.unknown_words import UnknownWords
 from regard.counting import counted, noun
 from regard.data.lines import read_lines
 from regard.decoding import Search
 from regard.errors import DataError, UsageError
 from regard.systems import Request, Translation, Translator
+from regard.text import Characters, Tokenizer, Words
 
 Item = TypeVar("Item")
 Wish = tuple[str, tuple[str, ...]]  # how a translation begins, and what it contains
+
+
+@dataclass
+class UnknownWords:
+    """An account of the source words that a model read as unknown."""
+
+    name: str  # what the vocabulary holds
+    n: int = 0
+    n_lines: int = 0
+    first: tuple[str, int] = ("", 0)  # the first of them, and its line
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> "UnknownWords":
+        """An empty account, in the words that suit the vocabulary."""
+        names: dict[type, str] = {Words: "word", Characters: "character"}
+        return cls(names.get(type(tokenizer), "piece"))
+
+    def add(self, line: int, words: tuple[str, ...]) -> None:
+        """Count those of a line."""
+        if words and not self.n:
+            self.first = (words[0], line)
+        self.n += len(words)
+        self.n_lines += bool(words)
+
+    @property
+    def sentence(self) -> str:
+        """What there is to say; nothing where all words are known."""
+        if not self.n:
+            return ""
+        word, line = self.first
+        if self.n == 1:
+            return (
+                f"1 {self.name} is not in the vocabulary ({word!r}, line {line:,}): it was read as "
+                "unknown"
+            )
+        lines = counted(self.n_lines, "line")
+        return (
+            f"{self.n:,} {self.name}s in {lines} are not in the vocabulary (first: {word!r}, line "
+            f"{line:,}): they were read as unknown"
+        )
 
 
 def wishes(

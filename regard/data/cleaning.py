@@ -1,19 +1,65 @@
-"""Which pairs are worth learning from."""
+"""Which pairs are worth learning from: well formed, alike in length, not seen before."""
 
+import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from regard.data.account import REASONS, Account
 from regard.data.readers import Pair
-from regard.data.seen import Hashes, Seen, hash_pairs
 
 # No piece of a vocabulary covers more characters on average, so a longer text is surely too long.
 _CHARACTERS_PER_TOKEN = 16
 _N_EXAMPLES = 3
 _EXAMPLE_LENGTH = 120
+Hashes = npt.NDArray[np.uint64]
+
+
+def hash_pairs(pairs: Iterable[tuple[str, str]]) -> Hashes:
+    """A hash of each pair; two of three million different pairs agree once in four million runs."""
+    digest = b"".join(
+        hashlib.blake2b(f"{source}\0{target}".encode(errors="replace"), digest_size=8).digest()
+        for source, target in pairs
+    )
+    return np.frombuffer(digest, dtype=np.uint64)
+
+
+class Seen:
+    """The hashes met so far, 8 bytes each; a Python set of numbers takes eight times that.
+
+    Kept as a few sorted arrays, each at least twice as long as the next, merged as they grow.
+    """
+
+    def __init__(self) -> None:
+        self._runs: list[Hashes] = []
+
+    def add(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
+        """True for each hash that is met for the first time, which is then remembered."""
+        unique, first = np.unique(hashes, return_index=True)
+        fresh = ~self._contains(unique)
+        is_new = np.zeros(len(hashes), dtype=np.bool_)
+        is_new[first[fresh]] = True
+        self._append(unique[fresh])
+        return is_new
+
+    def _contains(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
+        found = np.zeros(len(hashes), dtype=np.bool_)
+        for run in self._runs:
+            places = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
+            found |= run[places] == hashes
+        return found
+
+    def _append(self, run: Hashes) -> None:
+        while self._runs and len(self._runs[-1]) < 2 * len(run):
+            # A stable sort of two sorted runs is a merge: linear time.
+            run = np.sort(np.concatenate([self._runs.pop(), run]), kind="stable")
+        if len(run):
+            self._runs.append(run)
+
+    def __len__(self) -> int:
+        return sum(len(run) for run in self._runs)
 
 
 class Cleaner:

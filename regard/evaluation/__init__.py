@@ -6,22 +6,32 @@ from regard.evaluation.alignment_error import (
     alignment_error,
     parse_gold,
 )
-from regard.evaluation.diversity import distinct, most_frequent
 from regard.evaluation.labels import (
     LabelQuality,
     OfLabel,
+    Span,
     accuracy,
     accuracy_among,
     by_label,
+    by_type,
     confusion,
     macro_f1,
     micro_f1,
+    spans,
+    tells_spans,
 )
-from regard.evaluation.lengths import OfLength, measure_by_length
-from regard.evaluation.measures import MEASURES, choose_tokenization, share_equal
+from regard.evaluation.measures import (
+    MEASURES,
+    OfLength,
+    Quality,
+    choose_tokenization,
+    distinct,
+    judge,
+    measure_by_length,
+    most_frequent,
+    share_equal,
+)
 from regard.evaluation.significance import Compared, Measured, compare, measure
-from regard.evaluation.spans import Span, by_type, spans, tells_spans
-from regard.evaluation.translation import Quality, judge
 
 __all__ = [
     "MEASURES",

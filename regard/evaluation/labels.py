@@ -1,10 +1,20 @@
-"""How good labels are: accuracy, precision, recall and F1 of each, and who is taken for whom."""
+"""How good labels are: accuracy, precision, recall and F1 of each, and who is taken for whom.
 
+Spans of tagged words are counted as conlleval does (Tjong Kim Sang and Buchholz 2000). Tags say
+"B-PER" where a span begins, "I-PER" where it goes on, "O" outside; "E-" and "S-", where a span ends
+or stands alone, are understood too. A span that goes on without having begun, or as another type,
+begins there. It is found if its type, its beginning and its end are right.
+"""
+
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from regard.errors import SizeError
+
+OUTSIDE = "O"
+_TAG = re.compile(r"([BIES])-(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ def by_label(given: Sequence[str], gold: Sequence[str]) -> list[OfLabel]:
 
 
 def counted(given: Counter[str], gold: Counter[str], right: Counter[str]) -> list[OfLabel]:
-    """The same from counts."""
+    """Each label from the counts: how often it was given, should have been, and was right."""
     return [OfLabel(one, gold[one], given[one], right[one]) for one in sorted({*gold, *given})]
 
 
@@ -95,3 +105,46 @@ def confusion(given: Sequence[str], gold: Sequence[str], labels: Sequence[str]) 
     check_labels(given, gold)
     counts = Counter(zip(gold, given, strict=True))
     return [[counts[row, column] for column in labels] for row in labels]
+
+
+@dataclass(frozen=True)
+class Span:
+    """Words ``start`` to ``end``, which is not part of it, are of a type."""
+
+    type: str
+    start: int
+    end: int
+
+
+def tells_spans(tags: Iterable[str]) -> bool:
+    """Whether these are tags of spans: all "O" or "B-...", "I-...", and some are not "O"."""
+    inside = set(tags) - {OUTSIDE}
+    return bool(inside) and all(_TAG.fullmatch(tag) for tag in inside)
+
+
+def spans(tags: Sequence[str]) -> list[Span]:
+    """The spans of one sentence, in order."""
+    found: list[Span] = []
+    begun: tuple[str, int] | None = None  # its type, and where
+    for place, tag in enumerate([*tags, OUTSIDE]):
+        part = _TAG.fullmatch(tag)
+        letter, of_type = (part[1], part[2]) if part else (OUTSIDE, "")
+        if begun is not None and (letter in "OBS" or of_type != begun[0]):
+            found.append(Span(begun[0], begun[1], place))
+            begun = None
+        if letter != OUTSIDE and begun is None:
+            begun = of_type, place
+        if letter in "ES" and begun is not None:
+            found.append(Span(begun[0], begun[1], place + 1))
+            begun = None
+    return found
+
+
+def by_type(given: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> list[OfLabel]:
+    """How well the spans of each type are found, over sentences."""
+    counters: list[Counter[str]] = [Counter(), Counter(), Counter()]
+    for one, other in zip(given, gold, strict=True):
+        sides = set(spans(one)), set(spans(other))
+        for counter, found in zip(counters, (*sides, sides[0] & sides[1]), strict=True):
+            counter.update(span.type for span in found)
+    return counted(*counters)

@@ -1,6 +1,9 @@
-"""The measures of translation by sacrebleu, built the same way wherever they are used."""
+"""Measures of outputs: BLEU, chrF and TER by sacrebleu, exact match, diversity, by length."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 from sacrebleu.metrics.base import Metric
@@ -73,3 +76,114 @@ def share_equal(outputs: Sequence[str], references: Sequence[str]) -> float:
     """The share of outputs that are their reference, letter by letter."""
     same = sum(out == ref for out, ref in zip(outputs, references, strict=True))
     return same / len(outputs)
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How close outputs come to their references."""
+
+    bleu: float
+    chrf: float
+    exact: float  # share of outputs equal to the reference
+    signature: str  # of BLEU
+    ter: float | None = None  # translation edit rate; less is better
+
+
+def judge(
+    outputs: Sequence[str],
+    references: Sequence[str],
+    *,
+    tokenize: str | None = None,
+    with_ter: bool = False,
+) -> Quality:
+    """Measure outputs against one reference each.
+
+    ``tokenize`` is sacrebleu's: "13a" by default, "zh" when the references are Chinese, "none" for
+    text that is tokenised already. TER searches for moved phrases, which takes long for long
+    sentences: it is measured only ``with_ter``.
+    """
+    check_lengths(outputs, references)
+    tokenize = tokenize or choose_tokenization(references)
+    scores = {}
+    measures = ("bleu", "chrf", "ter") if with_ter else ("bleu", "chrf")
+    built = {name: build_measure(name, tokenize) for name in measures}
+    for name, measure in built.items():
+        scores[name] = measure.corpus_score(list(outputs), [list(references)]).score
+    return Quality(
+        scores["bleu"],
+        scores["chrf"],
+        share_equal(outputs, references),
+        str(built["bleu"].get_signature()),
+        scores.get("ter"),
+    )
+
+
+@dataclass(frozen=True)
+class OfLength:
+    """A measure over the sentences whose source has ``shortest`` to ``longest`` words."""
+
+    shortest: int
+    longest: int
+    n_sentences: int
+    score: float
+
+
+def measure_by_length(
+    outputs: Sequence[str],
+    references: Sequence[str],
+    n_words: Sequence[int],
+    *,
+    measure: str = "bleu",
+    n_parts: int = 4,
+    tokenize: str | None = None,
+) -> list[OfLength]:
+    """Measure parts of about equally many sentences, from short sources to long ones.
+
+    ``n_words`` are the lengths of the sources. Sentences of one length are never parted, so there
+    may be fewer parts than asked for.
+    """
+    check_lengths(outputs, references)
+    if len(n_words) != len(outputs):
+        raise UsageError(f"{len(outputs)} outputs need as many lengths, not {len(n_words)}")
+    metric = build_measure(measure, tokenize or choose_tokenization(references))
+    found = []
+    for part in _parts(n_words, n_parts):
+        score = metric.corpus_score([outputs[i] for i in part], [[references[i] for i in part]])
+        lengths = [n_words[i] for i in part]
+        found.append(OfLength(min(lengths), max(lengths), len(part), score.score))
+    return found
+
+
+def _parts(n_words: Sequence[int], n_parts: int) -> list[list[int]]:
+    """Places by length, cut where the length changes, nearest to equal parts."""
+    if n_parts < 1:
+        raise UsageError(f"sentences cannot be parted into {n_parts}: give 1 or more")
+    order = sorted(range(len(n_words)), key=lambda i: n_words[i])
+    changes = [0] + [i for i in range(1, len(order)) if n_words[order[i]] != n_words[order[i - 1]]]
+    wanted = [len(order) * k / n_parts for k in range(1, n_parts)]
+    cuts = sorted({min(changes, key=lambda at: abs(at - one)) for one in wanted} | {0, len(order)})
+    return [order[start:end] for start, end in pairwise(cuts)]
+
+
+def distinct(sentences: Iterable[Sequence[str]], n: int) -> float:
+    """distinct-n (Li et al. 2016): different n-grams over all n-grams, of sentences in words.
+
+    It falls with the amount of text, so only outputs for the same inputs compare.
+    """
+    if n < 1:
+        raise UsageError(f"an n-gram of {n} words is not possible: give 1 or more")
+    grams = [
+        tuple(words[start : start + n])
+        for words in sentences
+        for start in range(len(words) - n + 1)
+    ]
+    return len(set(grams)) / len(grams) if grams else 0.0
+
+
+def most_frequent(outputs: Iterable[str]) -> tuple[str, float]:
+    """The output that is given most often (the first of equals), and its share of all."""
+    counts = Counter(outputs)
+    if not counts:
+        raise UsageError("there is nothing to count: no outputs were given")
+    ((text, n),) = counts.most_common(1)
+    return text, n / counts.total()

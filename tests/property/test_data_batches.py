@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.data import Batches, MemoryCorpus, Place
-from regard.data.seen import Seen
+from regard.data.cleaning import Seen
 
 SIDES = st.integers(1, 30)
 SIZES = st.lists(st.tuples(SIDES, SIDES), min_size=1, max_size=60)

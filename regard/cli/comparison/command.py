@@ -43,9 +43,8 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compare models on the same sentences: quality, also by length of the source, and speed."""
-    from regard.cli.comparison.display import Display, print_comparison
+    from regard.cli.comparison.display import Display, draw_lengths, print_comparison
     from regard.cli.comparison.measuring import Asked, compare_models
-    from regard.cli.comparison.picture import draw_lengths
     from regard.cli.evaluate import known_tokenization, read_sides
     from regard.inspection.pictures import checked_path
 

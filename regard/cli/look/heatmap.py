@@ -9,8 +9,7 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.style import Style
 from rich.text import Text
 
-from regard.cli.explain.grids import DOTS, fit, right
-from regard.cli.explain.heat import DIM, heat
+from regard.cli.explain.grids import DIM, DOTS, fit, heat, right
 from regard.inspection.trace import Label
 from regard.shapes import Float
 

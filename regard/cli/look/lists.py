@@ -8,8 +8,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
 
-from regard.cli.explain.grids import DOTS, fit, right
-from regard.cli.explain.heat import DIM
+from regard.cli.explain.grids import DIM, DOTS, fit, right
 from regard.cli.look.heatmap import MAX_LABEL, MAX_ROWS, POINTED, percent, shade
 from regard.inspection.scene.strip import check_steps
 from regard.inspection.scene.view import View

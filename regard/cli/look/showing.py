@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from regard.cli.console import clean, open_console, print_line
-from regard.cli.explain.heat import DIM
+from regard.cli.explain.grids import DIM
 from regard.cli.look.choosing import named_heads as names_of
 from regard.cli.look.heatmap import Drawn, heat_map
 from regard.cli.look.lists import looks_of_a_word, looks_of_rows, steps

@@ -8,27 +8,25 @@ from typing import Any
 from babel import Locale
 from babel.dates import tokenize_pattern
 
-from regard.corpora.dates.numbers import (
+from regard.corpora.dates.ways import (
     DAYS,
     ERAS,
-    FIRST_OF_ERA,
-    LAST_COUNTED,
-    REPUBLIC,
-    YEARS,
-    chinese,
-    chinese_year,
-    first_only,
-    ordinals,
-)
-from regard.corpora.dates.ways import (
     FIRST,
+    FIRST_OF_ERA,
     FIRST_SHORT,
     LAST,
+    LAST_COUNTED,
     LAST_SHORT,
+    REPUBLIC,
+    YEARS,
     Piece,
     Texts,
     Way,
+    chinese,
+    chinese_year,
+    first_only,
     literal,
+    ordinals,
 )
 
 LOCALES = (

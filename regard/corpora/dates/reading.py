@@ -11,8 +11,7 @@ from datetime import date
 from functools import cache
 
 from regard.corpora.dates.formats import all_ways
-from regard.corpora.dates.numbers import DIGITS, FIRST_OF_ERA, from_chinese
-from regard.corpora.dates.ways import Way
+from regard.corpora.dates.ways import DIGITS, FIRST_OF_ERA, Way, from_chinese
 
 _CHINESE = re.compile(f"[{DIGITS}十]+(?=[年月日号])")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th|er)\b")

@@ -1,7 +1,7 @@
 """A synchronous grammar of English, Chinese and French: millions of sentences and their truth."""
 
-from regard.corpora.phrasebook.held_out import COMBINATIONS
 from regard.corpora.phrasebook.phrasebook import (
+    COMBINATIONS,
     PAIRS,
     VERSION,
     Phrasebook,

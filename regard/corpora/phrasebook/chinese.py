@@ -1,7 +1,6 @@
 """From a meaning to a Chinese sentence."""
 
 from regard.corpora.phrasebook import sentence as n
-from regard.corpora.phrasebook.grammar import Grammar
 from regard.corpora.phrasebook.lexicon import Adverbial
 from regard.corpora.phrasebook.meaning import (
     Compound,
@@ -14,7 +13,7 @@ from regard.corpora.phrasebook.meaning import (
     Quality,
     Relative,
 )
-from regard.corpora.phrasebook.sentence import NOTHING, Sentence
+from regard.corpora.phrasebook.sentence import NOTHING, Grammar, Sentence
 
 MODALS = {"future": "会", "can": "能", "want": "想", "must": "必须"}
 CONJUNCTIONS = {"because": "因为", "but": "但是"}

@@ -1,7 +1,6 @@
 """From a meaning to an English sentence."""
 
 from regard.corpora.phrasebook import sentence as n
-from regard.corpora.phrasebook.grammar import Grammar, capitalise
 from regard.corpora.phrasebook.lexicon import Adverbial, Verb
 from regard.corpora.phrasebook.meaning import (
     Compound,
@@ -14,7 +13,7 @@ from regard.corpora.phrasebook.meaning import (
     Quality,
     Tense,
 )
-from regard.corpora.phrasebook.sentence import NOTHING, Sentence
+from regard.corpora.phrasebook.sentence import NOTHING, Grammar, Sentence, capitalise
 
 DO = ("do", "do", "does", "do", "do")
 HAVE = ("have", "have", "has", "have", "have")

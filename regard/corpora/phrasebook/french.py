@@ -3,7 +3,6 @@
 from regard.corpora.phrasebook import sentence as n
 from regard.corpora.phrasebook.conjugation import conjugate
 from regard.corpora.phrasebook.french_phrases import contract, elide, noun_phrase
-from regard.corpora.phrasebook.grammar import Grammar, capitalise
 from regard.corpora.phrasebook.lexicon import Adverbial, Verb
 from regard.corpora.phrasebook.meaning import (
     Compound,
@@ -17,7 +16,7 @@ from regard.corpora.phrasebook.meaning import (
     Relative,
     Tense,
 )
-from regard.corpora.phrasebook.sentence import NOTHING, Sentence
+from regard.corpora.phrasebook.sentence import NOTHING, Grammar, Sentence, capitalise
 
 AVOIR = ("ai", "as", "a", "avons", "ont")
 IS = ("suis", "es", "est", "sommes", "sont")

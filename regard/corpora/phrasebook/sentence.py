@@ -4,7 +4,18 @@ Each word carries the number of the piece of meaning that it expresses. The thre
 alike, so two words of two languages are aligned exactly when they carry the same number.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from regard.corpora.interface import Side
+from regard.corpora.phrasebook.meaning import (
+    Compound,
+    Event,
+    Existence,
+    Meaning,
+    PredicateNoun,
+    Quality,
+)
 
 # Numbers of the pieces of a clause, counted from the clause's own base.
 VERB, NEGATION, AUXILIARY, TIME, RELATION, PLACE, QUESTION = 0, 1, 2, 3, 4, 5, 6
@@ -75,3 +86,32 @@ def align(source: Sentence, target: Sentence) -> tuple[tuple[int, int], ...]:
             for other in places[piece]:
                 links.append((place, other))
     return tuple(links)
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """The rules of one language; each appends to a sentence and gives the place of its root."""
+
+    event: Callable[[Sentence, Event, int], int]
+    quality: Callable[[Sentence, Quality, int], int]
+    predicate_noun: Callable[[Sentence, PredicateNoun], int]
+    existence: Callable[[Sentence, Existence], int]
+    compound: Callable[[Sentence, Compound], int]
+
+    def append(self, sentence: Sentence, meaning: Meaning) -> tuple[int, str]:
+        """Say a meaning without its last sign: the root's place, and what is asked, if anything."""
+        if isinstance(meaning, Event):
+            return self.event(sentence, meaning, 0), meaning.question
+        if isinstance(meaning, Quality):
+            return self.quality(sentence, meaning, 0), meaning.question
+        if isinstance(meaning, PredicateNoun):
+            return self.predicate_noun(sentence, meaning), meaning.question
+        if isinstance(meaning, Existence):
+            return self.existence(sentence, meaning), ""
+        return self.compound(sentence, meaning), ""
+
+
+def capitalise(sentence: Sentence) -> None:
+    """Let the first word begin with a capital letter."""
+    first = sentence.words[0]
+    sentence.words[0] = first[0].upper() + first[1:]

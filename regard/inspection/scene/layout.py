@@ -2,11 +2,9 @@
 
 from collections.abc import Callable
 
-from regard.inspection.scene.alignment import alignment
-from regard.inspection.scene.grid import grid
 from regard.inspection.scene.items import Scene
 from regard.inspection.scene.lines import lines
-from regard.inspection.scene.matrix import matrix
+from regard.inspection.scene.matrix import alignment, grid, matrix
 from regard.inspection.scene.overview import overview
 from regard.inspection.scene.positions import positions
 from regard.inspection.scene.strip import strip

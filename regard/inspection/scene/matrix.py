@@ -1,4 +1,4 @@
-"""A matrix of shades: rows look, columns are looked at; sentences of thousands of words too."""
+"""Matrices of shades: one head, the alignment of a translation, or every head at a glance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from regard.inspection.scene.frame import (
     HEADING,
     MARGIN,
     SMALL,
+    capitalised,
     heading,
     heading_width,
     named,
@@ -17,8 +18,8 @@ from regard.inspection.scene.frame import (
 )
 from regard.inspection.scene.items import Heat, Item, Path, Rectangle, Scene, Text
 from regard.inspection.scene.measure import is_wide, shortened, text_width
-from regard.inspection.scene.view import View
-from regard.inspection.trace import Label, Table, Trace
+from regard.inspection.scene.view import View, check_across
+from regard.inspection.trace import Label, Table, Trace, table
 from regard.shapes import Float
 
 _LARGEST, _SMALLEST, _SPAN = 32.0, 0.5, 1000.0  # a cell's side; what a long side is squeezed into
@@ -27,6 +28,8 @@ _LONGEST_LABEL = 150.0
 _READABLE = 24.0  # cells this large hold their number
 _SLANT = 0.82  # the sine of 55 degrees
 _BAR = 120.0
+_MOST_CELLS = 132  # along a side of a small matrix: as many as its pixels
+_LONG, _SHORT, _APART, _NAMES = 132.0, 44.0, 14.0, 62.0
 
 
 @dataclass(frozen=True)
@@ -178,3 +181,121 @@ def _grid_lines(n_rows: int, n_columns: int, left: float, top: float, cell: floa
         for j in range(1, n_columns)
     ]
     return across + down
+
+
+def alignment(trace: Trace, view: View) -> Scene:
+    """Target words over source words, in the layer that aligns best; the largest are outlined.
+
+    <EOS> is left out and what remains of a row sums to one again, as ``Translator.align`` does.
+    """
+    check_across(trace, "alignment")
+    found = table(
+        trace,
+        "cross",
+        view.layer,
+        heads=view.heads,
+        reading=view.reading,
+        merges=view.merges,
+    )
+    found = found.without_special()
+    values = found.mean
+    totals = values.sum(-1, keepdims=True)
+    values = np.divide(values, totals, out=values.copy(), where=totals > 0)
+    title = "Which source word each word looked at"
+    n_heads = trace.site("cross", found.layer).n_heads
+    mean = "mean of " if len(found.heads) > 1 else ""
+    below = (
+        f"decoder layer {found.layer}, {mean}{named_heads(found.heads, n_heads)} · "
+        f"rows: {found.row_meaning} · columns: source"
+    )
+    items = heading(title, below)
+    drawn = squares(values, found.rows, found.columns, MARGIN, HEADING + 8)
+    items += drawn.items
+    cell = drawn.cell
+    if cell >= 6 and len(found.columns):
+        for i, row in enumerate(values):
+            j = int(row.argmax())
+            items.append(
+                Rectangle(
+                    drawn.left + j * cell + 1,
+                    drawn.top + i * cell + 1,
+                    cell - 2,
+                    cell - 2,
+                    stroke="mark",
+                    stroke_width=1.8,
+                    radius=2,
+                )
+            )
+    bar = drawn.bottom + 18
+    items += ramp_bar(drawn.left, bar)
+    items.append(Rectangle(drawn.left + 172, bar - 5, 10, 10, stroke="mark", stroke_width=1.8))
+    items.append(Text(drawn.left + 188, bar, "largest of the row", SMALL, "soft"))
+    width = max(drawn.right + MARGIN, heading_width(title, below), drawn.left + 310)
+    return noted(items, [], width, bar + 24, view.theme)
+
+
+def grid(trace: Trace, view: View) -> Scene:
+    """Layers downwards, heads to the right; a dashed name marks a head that prefers nothing."""
+    kind = view.kind(trace)
+    layers = trace.layers(kind)
+    if view.layer is not None or not layers:
+        layers = (trace.site(kind, view.layer or 0).layer,)
+    tables = []
+    for layer in layers:
+        one = table(
+            trace,
+            kind,
+            layer,
+            heads=view.heads,
+            reading=view.reading,
+            merges=view.merges,
+        )
+        tables.append(one.without_special() if view.hides_special else one)
+    title = f"{capitalised(trace.sites_of(kind)[0].attention.name)}, every head"
+    first = tables[0]
+    below = (
+        f"{len(first.rows)} rows: {first.row_meaning} · "
+        f"{len(first.columns)} columns: looks at · stronger = more"
+    )
+    items = heading(title, below)
+    longest = max(len(first.rows), len(first.columns), 1)
+    width = max(_SHORT, _LONG * len(first.columns) / longest)
+    height = max(_SHORT, _LONG * len(first.rows) / longest)
+    left, top = MARGIN + _NAMES, HEADING + 34
+    for place, head in enumerate(first.heads):
+        x = left + place * (width + _APART)
+        items.append(Text(x + width / 2, top - 12, f"head {head}", SMALL, "soft", "middle"))
+    has_uniform = False
+    for down, one in enumerate(tables):
+        y = top + down * (height + _APART)
+        items.append(Text(left - 10, y + height / 2, f"layer {one.layer}", SMALL, "soft", "end"))
+        is_uniform = trace.site(one.kind, one.layer).is_uniform
+        for place, head in enumerate(one.heads):
+            x = left + place * (width + _APART)
+            even = is_uniform[head]
+            has_uniform |= even
+            tip = f"layer {one.layer}, head {head}" + (": nearly uniform" if even else "")
+            small = _pooled(one.weights[place])
+            items.append(Heat(x, y, width, height, small, tells=False, tip=tip))
+            items.append(
+                Rectangle(
+                    *(x - 0.5, y - 0.5, width + 1, height + 1),
+                    stroke="mark" if even else "line",
+                    stroke_width=1.5 if even else 1.0,
+                )
+            )
+    n_heads = len(first.heads)
+    right = left + n_heads * (width + _APART) - _APART + MARGIN
+    notes = ["outlined: almost the same weight everywhere"] if has_uniform else []
+    bottom = top + len(tables) * (height + _APART) + 6
+    return noted(items, notes, max(right, heading_width(title, below)), bottom, view.theme)
+
+
+def _pooled(values: Float[np.ndarray, "R C"]) -> Float[np.ndarray, "r c"]:
+    """The largest of each block, so that a thin diagonal of a long sentence is still seen."""
+    for axis in (0, 1):
+        n = values.shape[axis]
+        block = -(-n // _MOST_CELLS)
+        if block > 1:
+            values = np.maximum.reduceat(values, np.arange(0, n, block), axis=axis)
+    return values

@@ -269,3 +269,14 @@ def frame(html: str, height: int = 640) -> str:
         f'<iframe sandbox="allow-scripts" srcdoc="{escape(html, quote=True)}" '
         f'style="width:100%;height:{height}px;border:0" title="attention"></iframe>'
     )
+
+
+def mimebundle(trace: Trace) -> dict[str, Any]:
+    """The page in a frame, the picture it opens with, and two lines of text."""
+    view = View() if trace.sites else View(form="strip")
+    scene = layout(trace, view)
+    return {
+        "text/html": frame(page(trace, view), min(900, int(scene.height) + 170)),
+        "image/svg+xml": to_svg(scene),
+        "text/plain": str(trace),
+    }

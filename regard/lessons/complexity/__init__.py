@@ -7,7 +7,6 @@ Read in this order: ``layers`` (the four kinds), ``kinds`` (what the table state
 """
 
 from regard.lessons.complexity.dependency import Dependency, depend, longest_chain, path_length
-from regard.lessons.complexity.fitting import Fit, fit_power
 from regard.lessons.complexity.kinds import Kind, kinds
 from regard.lessons.complexity.layers import (
     Convolutional,
@@ -18,14 +17,15 @@ from regard.lessons.complexity.layers import (
     RestrictedSelfAttention,
     SelfAttention,
 )
-from regard.lessons.complexity.measuring import Memory, Point, Run
-from regard.lessons.complexity.memory import LiveBytes
+from regard.lessons.complexity.measuring import LiveBytes, Memory, Point, Run
 from regard.lessons.complexity.report import (
+    Fit,
     Growth,
     Report,
     Row,
     Structure,
     find_structure,
+    fit_power,
     make_report,
 )
 from regard.lessons.complexity.study import (

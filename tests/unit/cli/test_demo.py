@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.cli.demo.shades import matrix, shade
-from regard.cli.demo.showing import show
+from regard.cli.demo.showing import matrix, shade, show
 from regard.inspection.looking import Looking
 from regard.lessons.demo import Folder
 from regard.lessons.report import Contents, PronounScore, SplitScore, Trained

@@ -11,12 +11,10 @@ from babel.dates import format_date
 
 from regard.corpora import split_of
 from regard.corpora.dates import Dates
-from regard.corpora.dates.corpus import split_of_date
+from regard.corpora.dates.corpus import shuffled, split_of_date
 from regard.corpora.dates.formats import LENGTHS, LOCALES, all_ways
-from regard.corpora.dates.numbers import chinese, chinese_year, from_chinese, ordinals
-from regard.corpora.dates.order import shuffled
 from regard.corpora.dates.reading import readings
-from regard.corpora.dates.ways import FIRST, LAST
+from regard.corpora.dates.ways import FIRST, LAST, chinese, chinese_year, from_chinese, ordinals
 from regard.errors import DataError
 
 SPLITS = ("train", "valid", "test", "combinations")

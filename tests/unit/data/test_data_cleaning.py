@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from regard.data import Account, Cleaner, Pair
-from regard.data.cleaning import hash_stripped
-from regard.data.seen import Seen
+from regard.data.cleaning import Seen, hash_stripped
 
 
 def lengths(*values):

@@ -1,9 +1,11 @@
-"""`regard import`: a model made elsewhere becomes a model folder."""
+"""`regard export` and `regard import`: model folders for other libraries, and from them."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from regard.cli import searching
 
 
 def import_(
@@ -30,3 +32,16 @@ def import_(
     tokens = f"{n_source:,}" if n_source == n_target else f"{n_source:,} + {n_target:,}"
     kind, shape = made.recipe.model.kind, made.recipe.model.shape
     typer.echo(f"{out}: a model of kind {kind}, {shape}, a vocabulary of {tokens}", err=True)
+
+
+def export(
+    model: searching.Model,
+    to: Annotated[str, typer.Option(help="huggingface or ctranslate2.")],
+    out: Annotated[Path, typer.Option(help="The folder to write.")],
+) -> None:
+    """Write a model for the library transformers, or for the engine CTranslate2."""
+    from regard.folder.foreign import export_model
+
+    written = export_model(model, to, out)
+    names = ", ".join(sorted(one.name for one in written.iterdir()))
+    typer.echo(f"{written}: {names}", err=True)

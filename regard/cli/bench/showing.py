@@ -1,0 +1,205 @@
+"""What `regard bench` shows: progress on stderr, then a table, stated beside found, or JSON."""
+
+import json
+import sys
+from typing import Any
+
+import torch
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from regard.cli.progress import Showing
+from regard.counting import counted
+from regard.lessons.complexity import Fit, Growth, Measured, Plan, Progress, Report, Row, Skipped
+
+WIDTH_OF_A_PIPE = 120
+
+
+def print_json(report: Report) -> None:
+    """Print every number as one JSON object."""
+    print(json.dumps(as_json(report), ensure_ascii=True, allow_nan=False))  # noqa: T201
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """The report as plain values."""
+    plan = report.plan
+    return {
+        "plan": {
+            **{"lengths": plan.lengths, "at_width": plan.width},
+            **{"widths": plan.widths, "at_length": plan.length},
+            **{"reach": plan.reach, "kernel": plan.kernel, "rounds": plan.rounds},
+            "torch": torch.__version__,
+        },
+        "layers": [_row_as_json(row) for row in report.rows],
+        "skipped": [
+            {
+                "layer": one.point.kind.name,
+                "n": one.point.length,
+                "d": one.point.width,
+                "reason": one.reason,
+            }
+            for one in report.skipped
+        ],
+    }
+
+
+def _row_as_json(row: Row) -> dict[str, Any]:
+    kind = row.kind
+    return {
+        "layer": kind.name,
+        "stated": {
+            "complexity": kind.complexity,
+            "exponents": {"n": kind.exponents[0], "d": kind.exponents[1]},
+            "sequential": kind.sequential,
+            "path": kind.path,
+            "dilated_path": kind.dilated_path or None,
+        },
+        "time": _growth_as_json(row.time),
+        "memory": {"expected": kind.memory, **_growth_as_json(row.memory)},
+        "structure": [
+            {
+                "n": one.length,
+                "sequential": one.sequential,
+                "path": one.path,
+                "dilated_path": one.dilated_path,
+                "chain_of_operations": one.chain,
+            }
+            for one in row.structures
+        ],
+        "points": [
+            {
+                "n": one.point.length,
+                "d": one.point.width,
+                "seconds": one.seconds,
+                "kept_bytes": one.memory.kept,
+                "peak_bytes": one.memory.peak,
+                "rounds": one.n_rounds,
+            }
+            for one in row.points
+        ],
+    }
+
+
+def _growth_as_json(growth: Growth) -> dict[str, Any]:
+    return {"n": _fit_as_json(growth.with_length), "d": _fit_as_json(growth.with_width)}
+
+
+def _fit_as_json(fit: Fit | None) -> dict[str, Any] | None:
+    if fit is None:
+        return None
+    return {
+        "exponent": fit.exponent,
+        "factor": fit.factor,
+        "residual": fit.residual,
+        "used": fit.sizes,
+    }
+
+
+class Display(Showing):
+    """Shows how far a measurement is."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__()
+        self.say(
+            f"Measuring {len(plan.kinds)} kinds of layer: n = {_listed(plan.lengths)} at "
+            f"d = {plan.width}, d = {_listed(plan.widths)} at n = {plan.length}; "
+            f"{counted(plan.rounds, 'round')}, up to {plan.minutes:g} min."
+        )
+        self.begin(len(plan.points) * plan.rounds)
+
+    def show(self, progress: Progress) -> None:
+        """Show how far it is."""
+        last = progress.last
+        if isinstance(last, Skipped):
+            self.say(f"Left out: {named(last)}: {last.reason}.")
+            what = named(last)
+        else:
+            what = f"{named(last)}: {_seconds(last.seconds)}"
+        self.at(progress.n_done, f"{progress.n_done}/{progress.n_all}  {what}", what)
+
+
+def named(one: Measured | Skipped) -> str:
+    """Which layer at which size."""
+    return f"{one.point.kind.name}, n = {one.point.length}, d = {one.point.width}"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+
+
+def _listed(sizes: tuple[int, ...]) -> str:
+    return ", ".join(map(str, sizes))
+
+
+def print_table(report: Report) -> None:
+    """Print the table in two halves, and which points the exponents come from."""
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = WIDTH_OF_A_PIPE
+    n = report.rows[0].structures[-1].length
+    costs = _table("layer", "stated", "time found", "memory found")
+    paths = _table("layer", "sequential", f"n = {n}", "longest path", f"n = {n}")
+    for row in report.rows:
+        costs.add_row(row.kind.name, row.kind.complexity, _powers(row.time), _powers(row.memory))
+        paths.add_row(*_steps_of(row))
+    console.print(costs)
+    console.print(paths)
+    for line in _notes(report):
+        console.print(Text(line, "dim"), soft_wrap=not console.is_terminal)
+
+
+def _table(*heads: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in heads:
+        table.add_column(head, no_wrap=True)
+    return table
+
+
+def _steps_of(row: Row) -> tuple[str, ...]:
+    kind, small = row.kind, row.structures[-1]
+    stated, found = kind.path, _steps(small.path)
+    if kind.dilated_path:
+        stated += f"\n{kind.dilated_path}, dilated"
+        found += f"\n{_steps(small.dilated_path)}"
+    return kind.name, kind.sequential, str(small.sequential), stated, found
+
+
+def _powers(growth: Growth) -> str:
+    return "  ".join(
+        f"{letter}^{'?' if fit is None else f'{fit.exponent:.2f}'}"
+        for letter, fit in (("n", growth.with_length), ("d", growth.with_width))
+    )
+
+
+def _steps(path: int | None) -> str:
+    return "never" if path is None else str(path)
+
+
+def _notes(report: Report) -> list[str]:
+    """What was measured, where the exponents come from and how well they fit, what is missing."""
+    plan = report.plan
+    lines = [
+        f"n: length, d: width, r = {plan.reach}: reach of the window, k = {plan.kernel}: kernel.",
+        f"Time and peak memory are those of a forward and a backward pass: n grows at "
+        f"d = {plan.width}, d grows at n = {plan.length}.",
+        "Sizes the exponents come from, and how far the worst lies from the line:",
+    ]
+    for row in report.rows:
+        lines.append(
+            f"  {row.kind.name}: time {_fits(row.time)}; memory {_fits(row.memory)} "
+            f"(expected {row.kind.memory})"
+        )
+    lines += [f"Left out: {named(one)}: {one.reason}." for one in report.skipped]
+    return lines
+
+
+def _fits(growth: Growth) -> str:
+    return f"n {_fitted(growth.with_length)}, d {_fitted(growth.with_width)}"
+
+
+def _fitted(fit: Fit | None) -> str:
+    if fit is None:
+        return "has too few points"
+    return f"{fit.sizes[0]}–{fit.sizes[-1]} ({fit.residual:.0%})"
