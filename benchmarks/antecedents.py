@@ -39,9 +39,9 @@ from regard.inspection.recording import at
 from regard.inspection.rollout import roll_out, roll_out_decoder
 from regard.inspection.value_norms import value_norms, value_probe
 from regard.lessons.demo import genders_differ, is_about_it, rivals
-from regard.models import EncoderDecoder, build
+from regard.models import EncoderDecoder
 from regard.shapes import Float, Tensor
-from regard.systems import Translator
+from regard.systems import Translator, build
 from regard.systems.scoring import windows
 from regard.text.sentences import Units, read_units
 
@@ -101,7 +101,7 @@ def main() -> None:
     _show("trained", _decided(translator.models[0], asked))
     torch.manual_seed(0)
     n_tokens = len(translator.source_tokenizer), len(translator.target_tokenizer)
-    control = build(translator.loaded[0].recipe.model, *n_tokens)
+    control = build(translator.loaded.recipe.model, *n_tokens)
     assert isinstance(control, EncoderDecoder)
     control.freeze()
     _show("the same recipe, random weights", _decided(control, asked))

@@ -20,8 +20,8 @@ from torch.nn import functional as F
 from regard.config import TransformerSection
 from regard.data import Batch
 from regard.kernels import is_native, without_native
-from regard.models import build
 from regard.special import BOS, EOS, PAD
+from regard.systems import build
 from regard.training.tasks import translation
 from regard.training.updater import Updater
 

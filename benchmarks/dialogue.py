@@ -149,7 +149,7 @@ def nearest(learned: list[Pair]) -> Callable[[str], str]:
 
 def answers(translator: Translator, sources: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     for name, search in SEARCHES.items():
-        found = translator.translate(sources, search)
+        found = translator.translate_each(sources, search)
         yield f"model, {name}", [best[0].text for best in found]
 
 
@@ -178,7 +178,7 @@ def judge_answers(translator: Translator, learned: list[Pair], test: list[Pair])
     head = ["answers", "distinct-1", "distinct-2", "words", "known by heart", "the most frequent"]
     print_table(head, rows)
     for pair in Random(1).sample(test, 5):
-        best = next(iter(translator.translate([pair.source], SEARCHES["greedy"])))[0]
+        best = next(iter(translator.translate_each([pair.source], SEARCHES["greedy"])))[0]
         print(f"{pair.source}\n    model:  {best.text}\n    people: {pair.target}")
 
 
@@ -187,7 +187,7 @@ def judge_smalltalk(translator: Translator) -> None:
     rows = []
     for part, n in (("test", 400), ("combinations", 200)):
         examples = list(islice(open_corpus("smalltalk").examples(part, SEED), n))
-        found = translator.translate([one.source for one in examples], SEARCHES["greedy"])
+        found = translator.translate_each([one.source for one in examples], SEARCHES["greedy"])
         right: dict[str, list[bool]] = {"sums": [], "asked back": [], "other answers": []}
         for one, best in zip(examples, found, strict=True):
             is_sum = {"plus", "minus"} & set(one.tags) and "said" in one.tags
@@ -227,7 +227,7 @@ def main() -> None:
         judge_smalltalk(Translator.open(given.folder))
         return
     translator = Translator.open(given.folder / "model")
-    turns = translator.loaded[0].recipe.data.turns
+    turns = translator.loaded.recipe.data.turns
     learned = pairs_in(given.folder / "train.txt", turns)
     held_out = pairs_in(given.folder / f"{given.on}.txt", turns)[: given.most]
     print(f"{len(learned):,} answers learned from, {len(held_out):,} of {given.on} judged")

@@ -32,9 +32,9 @@ from regard.data import MemoryCorpus, collate
 from regard.decoding import Search, SourceLine, search_many
 from regard.errors import UsageError
 from regard.folder import LoadedModel
-from regard.folder.foreign import export_model
 from regard.folder.foreign.ctranslate2_model import tokens_of
 from regard.special import EOS, PAD
+from regard.systems import export_model
 
 OURS, YARDSTICK, THEIR_BEST = "regard-1x2", "ctranslate2-1x2", "ctranslate2-2x1"
 _MOST = 256  # tokens of an output, for the others

@@ -29,10 +29,9 @@ from regard.cli.recipes import count_parameters
 from regard.config import read_recipe
 from regard.data import Batch, Batches, MemoryCorpus, collate, parse_spec, read_corpus
 from regard.decoding import Search
-from regard.folder import load
 from regard.kernels import keep_heap
 from regard.models import EncoderDecoder
-from regard.systems import Translator
+from regard.systems import Translator, load
 from regard.training import Updater
 from regard.training.tasks import translation
 
@@ -281,7 +280,7 @@ class Entry:
     def decode(self) -> None:
         """Some sentences."""
         started = time.perf_counter()
-        list(self.translator.translate(self.sources, Search(width=5)))
+        list(self.translator.translate_each(self.sources, Search(width=5)))
         self.decoded.append(len(self.sources) / (time.perf_counter() - started))
 
 

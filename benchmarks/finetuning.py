@@ -26,7 +26,7 @@ from regard.cli.training_session import run_session
 from regard.config import read_recipe
 from regard.data import Tagged, parse_labelled, read_tagged
 from regard.evaluation import accuracy, by_label, macro_f1
-from regard.systems import WordJudge
+from regard.systems import WordTagger
 from regard.text.sentences import joined
 
 TRAIN, DEV, TEST = (
@@ -113,7 +113,7 @@ def main() -> None:
             changes += given.changes
             changes += [f"training.init='{start}'"] if start else []
             seconds = run(read_recipe("bert-tag", changes), out, given.threads)
-            judge = WordJudge.open(out)
+            judge = WordTagger.open(out)
             told = [one.label for row in judge.tag(sentences) for one in row]
             found = macro_f1(by_label(told, truth))
             rows.append(

@@ -27,11 +27,9 @@ from machine import facts, print_facts, print_table
 from regard.config import read_recipe
 from regard.decoding import Slid
 from regard.folder import save
-from regard.folder.foreign import export_model
 from regard.kernels import keep_heap
-from regard.models import build
 from regard.special import EOS
-from regard.systems import Writer
+from regard.systems import TextGenerator, build, export_model
 from regard.text import Characters
 
 LETTERS = "".join(chr(code) for code in range(32, 127)) + "\n"
@@ -39,7 +37,7 @@ PROMPT = "As aliens entered our planet, "
 Writes = Callable[[], list[int]]
 
 
-def made(folder: Path, recipe_name: str, n_new: int) -> Writer:
+def made(folder: Path, recipe_name: str, n_new: int) -> TextGenerator:
     """A model of the recipe's size that sees all it writes, and never ends by itself."""
     tokenizer = Characters.train([LETTERS])
     context = len(PROMPT) + n_new
@@ -52,10 +50,10 @@ def made(folder: Path, recipe_name: str, n_new: int) -> Writer:
         model.decoder.norm.bias.fill_(0.5)
     save(folder / "ours", model, recipe, tokenizer, tokenizer)
     export_model(folder / "ours", "huggingface", folder / "theirs")
-    return Writer.open(folder / "ours")
+    return TextGenerator.open(folder / "ours")
 
 
-def ours(writer: Writer, n_new: int) -> Writes:
+def ours(writer: TextGenerator, n_new: int) -> Writes:
     def write() -> list[int]:
         pieces = writer.write(PROMPT, None, most=n_new)
         return writer.tokenizer.encode("".join(one for one in pieces if not isinstance(one, Slid)))

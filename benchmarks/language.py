@@ -36,10 +36,8 @@ from torch import Tensor, nn
 from regard.config import read_recipe
 from regard.data import Batch, Windows, held_out_windows
 from regard.kernels import keep_heap
-from regard.models import build
+from regard.systems import build, prepare
 from regard.training.schedule import SCHEDULES
-from regard.training.tasks import language
-from regard.training.text_preparation import prepare_text_run
 from regard.training.updater import Updater
 
 
@@ -132,7 +130,7 @@ def read(path: str) -> tuple[int, Tensor, list[Batch]]:
     """Ids in the vocabulary, the text to learn from, and what is held out."""
     with tempfile.TemporaryDirectory() as folder:
         recipe = read_recipe("gpt-tiny", [f"data.train=['{path}']"])
-        prepared = prepare_text_run(recipe, Path(folder))
+        prepared = prepare(recipe, Path(folder))
         text = torch.from_numpy(np.array(prepared.learned.ids, dtype=np.int64))
         held = np.array(prepared.held.ids, dtype=np.int64)
     return len(prepared.source_tokenizer), text, held_out_windows(held, CONTEXT, len(held))

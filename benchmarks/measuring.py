@@ -20,15 +20,15 @@ import torch
 from machine import facts, print_facts, print_table
 
 from regard.cli.training_display import Display
-from regard.config import read_recipe
-from regard.config.derive import known
+from regard.config import known, read_recipe
 from regard.data import Batches, MemoryCorpus, collate, read_corpus
 from regard.decoding import Search, beam_search
 from regard.evaluation import Quality, judge
-from regard.folder import LoadedModel, load, put_into, read_weights, write_weights
+from regard.folder import LoadedModel, put_into, read_weights, write_weights
 from regard.folder.weights import WEIGHTS
 from regard.kernels import keep_heap
-from regard.models import Transformer, build
+from regard.models import Transformer
+from regard.systems import build, load, prepare
 from regard.training import (
     Finished,
     FolderKeeper,
@@ -38,7 +38,6 @@ from regard.training import (
     Run,
     Stepped,
     Updater,
-    prepare_run,
     read_metrics,
     train,
 )
@@ -120,7 +119,7 @@ def train_with_marks(
     display = Display()
     keeper = MarkingKeeper(folder, Ranks(), asked.training.average_last)
     keeper.claim(asked)
-    prepared = prepare_run(asked, folder)
+    prepared = prepare(asked, folder)
     display.show_data(prepared)
     resolved = prepared.recipe
     torch.manual_seed(resolved.training.seed)
@@ -166,7 +165,7 @@ def read_marks(folder: Path) -> list[Mark]:
 def evaluate(
     folder: Path, data: Data, *, width: int, alphas: Sequence[float], looks_at_test: bool
 ) -> list[Judged]:
-    """Judge every mark of a model folder and what the folder holds now."""
+    """TextClassifier every mark of a model folder and what the folder holds now."""
     # Published references are tokenised already, of which sacrebleu warns.
     logging.getLogger("sacrebleu").setLevel(logging.ERROR)
     loaded = load(folder)

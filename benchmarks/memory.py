@@ -27,7 +27,8 @@ from machine import facts, print_facts, print_table
 from measuring import train_with_marks
 
 from regard.config import read_recipe
-from regard.training import FolderKeeper, Ranks, prepare_run
+from regard.systems import prepare
+from regard.training import FolderKeeper, Ranks
 
 _PHASES = ("prepare", "train")
 _N_WORDS = 30_000
@@ -96,7 +97,7 @@ def _run_phase(phase: str, folder: Path, updates: int) -> None:
     out = folder / "model"
     if phase == "prepare":
         FolderKeeper(out, Ranks()).claim(recipe)
-        prepare_run(recipe, out)
+        prepare(recipe, out)
     else:
         train_with_marks("transformer-tiny", changes, out, ())
     print(json.dumps({"seconds": time.perf_counter() - started, **_resident()}))

@@ -21,9 +21,8 @@ import torch
 from machine import facts, print_facts, print_table
 
 import regard
-from regard.folder.foreign import import_model
 from regard.inspection.trace import Trace
-from regard.systems import Finder
+from regard.systems import TextEncoder, import_model
 
 SENTENCES = [
     "The animal didn't cross the street because it was too tired.",
@@ -84,7 +83,7 @@ def main() -> None:
     print_facts(facts())
     if not arguments.out.exists():
         import_model(arguments.model, arguments.out, print)
-    finder = Finder.open(arguments.out)
+    finder = TextEncoder.open(arguments.out)
     _report([regard.trace(finder, one) for one in (TIRED, WIDE)])
     ours = np.stack([one.numpy() for one in finder.embed(SENTENCES)])
     expected = (_by_transformers if arguments.transformers else _by_package)(arguments.model)

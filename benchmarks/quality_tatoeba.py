@@ -14,7 +14,7 @@ from pathlib import Path
 from measuring import Data, options, print_judged, train_and_judge, translate
 
 from regard.data import read_corpus
-from regard.folder import load
+from regard.systems import load
 
 _N_SHOWN = 20
 

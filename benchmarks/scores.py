@@ -89,7 +89,7 @@ def main() -> None:
     rows = []
     for name in variants():
         translator = Translator.open(place(given.out, name))
-        found = translator.translate([pair.source for pair in pairs], Search(width=5))
+        found = translator.translate_each([pair.source for pair in pairs], Search(width=5))
         quality = judge([best[0].text for best in found], references)
         attention = translator.models[0].get_submodule("decoder.attention")
         n_parameters = sum(parameter.numel() for parameter in attention.parameters())

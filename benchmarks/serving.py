@@ -35,7 +35,7 @@ from tempfile import TemporaryDirectory
 
 from machine import facts, print_facts, print_table
 
-from regard.folder.foreign import export_model
+from regard.systems import export_model
 
 ALONE, NAIVE = "one at a time", "naive"
 OTHER = "ctranslate2"

@@ -2,6 +2,7 @@
 
     RegardError                 the command line prints its sentence and exits with 2
     ├── UsageError              a command or call whose words do not fit together
+    │   └── WrongModelError     a verb of another system; also an AttributeError
     ├── RecipeError             a recipe that cannot be read, or asks for the impossible
     ├── SizeError               tensors or sizes that do not fit together
     ├── TextError               text that cannot become ids, or a tokenizer that cannot be made
@@ -28,6 +29,12 @@ class UsageError(RegardError):
     """A command or call whose words do not fit together."""
 
     code = "usage"
+
+
+class WrongModelError(UsageError, AttributeError):
+    """A model that is asked for what only others do."""
+
+    code = "wrong-model"
 
 
 class RecipeError(RegardError):

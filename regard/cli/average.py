@@ -22,7 +22,8 @@ def average(
 ) -> None:
     """Average the weights of several models into a new model folder."""
     from regard.folder import average as average_weights
-    from regard.folder import load, load_lexicon, save, save_lexicon
+    from regard.folder import load_lexicon, save, save_lexicon
+    from regard.systems import load
 
     if last is not None and len(models) > 1:
         raise UsageError(f"--last {last} takes the checkpoints of one model, and {_named(models)}")

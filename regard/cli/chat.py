@@ -52,7 +52,7 @@ def chat(
     from regard.decoding import Search
     from regard.devices import choose_device
     from regard.errors import UsageError
-    from regard.systems import Chat
+    from regard.systems import DialogueModel
 
     sampling = None
     if any(choice is not None for choice in (temperature, top_k, top_p)):
@@ -67,9 +67,8 @@ def chat(
         width=beam, alpha=alpha, penalty=penalty, no_repeat=no_repeat, sampling=sampling
     )
     searching.set_threads(threads)
-    talk = Chat.open(
-        model, search, longest=max_length, device=choose_device(device), max_tokens=max_tokens
-    )
+    answering = DialogueModel.open(model, device=choose_device(device), max_tokens=max_tokens)
+    talk = answering.chat(search, longest=max_length)
     searching.write_utf8()
     is_typed = sys.stdin.isatty()
     lines = _typed(f"{model}: {_COMMANDS}") if is_typed else _arriving()

@@ -9,7 +9,7 @@ from regard.cli import labelled, searching
 
 if TYPE_CHECKING:
     from regard.errors import UsageError
-    from regard.systems import Judge
+    from regard.systems import TextClassifier
 
 
 def classify(
@@ -35,10 +35,10 @@ def classify(
 ) -> None:
     """Tell the labels of texts: label, probability and text; or judge a model with --gold FILE."""
     from regard.devices import choose_device
-    from regard.systems import Judge
+    from regard.systems import TextClassifier
 
     searching.set_threads(threads)
-    judge = Judge.open(model, device=choose_device(device))
+    judge = TextClassifier.open(model, device=choose_device(device))
     searching.write_utf8()
     if gold is not None:
         labelled.refuse_both(text)
@@ -48,9 +48,9 @@ def classify(
         _classify(judge, burst, top, as_json=as_json)
 
 
-def _classify(judge: "Judge", lines: list[str], top: int, *, as_json: bool) -> None:
+def _classify(judge: "TextClassifier", lines: list[str], top: int, *, as_json: bool) -> None:
     texts, n_cut, refusal = _readable(judge, lines)
-    for line, told in zip(lines, judge.classify(texts, top) if texts else (), strict=False):
+    for line, told in zip(lines, judge.classify_each(texts, top) if texts else (), strict=False):
         if as_json:
             labels = [{"label": one.label, "probability": one.probability} for one in told]
             typer.echo(json.dumps({"text": line, "labels": labels}, ensure_ascii=False))
@@ -60,7 +60,7 @@ def _classify(judge: "Judge", lines: list[str], top: int, *, as_json: bool) -> N
     if n_cut:
         are, beginnings = ("is", "its beginning") if n_cut == 1 else ("are", "their beginnings")
         typer.echo(
-            f"regard: {n_cut} of these texts {are} longer than the {judge.model.context} tokens "
+            f"regard: {n_cut} of these texts {are} longer than the {judge.limit} tokens "
             f"the model sees: it read {beginnings}",
             err=True,
         )
@@ -68,7 +68,9 @@ def _classify(judge: "Judge", lines: list[str], top: int, *, as_json: bool) -> N
         raise refusal
 
 
-def _readable(judge: "Judge", lines: list[str]) -> tuple[list[list[str]], int, "UsageError | None"]:
+def _readable(
+    judge: "TextClassifier", lines: list[str]
+) -> tuple[list[list[str]], int, "UsageError | None"]:
     """The texts before a line that is refused, how many are cut, and that refusal."""
     from regard.errors import UsageError
 
@@ -83,13 +85,13 @@ def _readable(judge: "Judge", lines: list[str]) -> tuple[list[list[str]], int, "
     return texts, n_cut, None
 
 
-def _report(judge: "Judge", gold: str, top: int) -> labelled.Report:
+def _report(judge: "TextClassifier", gold: str, top: int) -> labelled.Report:
     from regard.data import parse_labelled, read_classified
     from regard.evaluation import accuracy, accuracy_among, by_label, confusion, macro_f1
 
     examples = read_classified([parse_labelled(gold)], judge.labels, judge.n_texts)
     texts = [one.texts for one in examples]
-    best = [[one.label for one in told] for told in judge.classify(texts, top)]
+    best = [[one.label for one in told] for told in judge.classify_each(texts, top)]
     given = [first for first, *_ in best]
     truth = [one.label for one in examples]
     found = by_label(given, truth)

@@ -31,7 +31,7 @@ def embed(
     from regard.devices import choose_device
     from regard.errors import UsageError, WriteError
     from regard.files import whole_file
-    from regard.systems import Finder
+    from regard.systems import TextEncoder
 
     if similarity and (files or out is not None):
         what = str(files[0]) if files else "--out"
@@ -43,7 +43,7 @@ def embed(
             f"--out {out}: there is no folder {out.parent}; make it, or choose another"
         )
     searching.set_threads(threads)
-    finder = Finder.open(model, device=choose_device(device))
+    finder = TextEncoder.open(model, device=choose_device(device))
     if similarity:
         typer.echo(f"{finder.similarity(*similarity):.4f}")
         return

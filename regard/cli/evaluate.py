@@ -84,7 +84,7 @@ def evaluate(
             compute=compute,
         )
         search = searching.beam_of(beam, alpha, penalty)
-        found = translator.translate(sources, search, batch_rows=batch)
+        found = translator.translate_each(sources, search, batch_rows=batch)
         return [best[0].text for best in found], translator
 
     measures = measure or MEASURES

@@ -22,7 +22,7 @@ def import_(
     ] = False,
 ) -> None:
     """Read a model that another library made into a model folder."""
-    from regard.folder.foreign import import_model
+    from regard.systems import import_model
 
     def tell(sentence: str) -> None:
         typer.echo(f"regard: {sentence}", err=True)
@@ -40,7 +40,7 @@ def export(
     out: Annotated[Path, typer.Option(help="The folder to write.")],
 ) -> None:
     """Write a model for the library transformers, or for the engine CTranslate2."""
-    from regard.folder.foreign import export_model
+    from regard.systems import export_model
 
     written = export_model(model, to, out)
     names = ", ".join(sorted(one.name for one in written.iterdir()))

@@ -10,7 +10,7 @@ import typer
 from regard.cli import searching
 
 if TYPE_CHECKING:
-    from regard.systems import Finder, Found
+    from regard.systems import FilledText, TextEncoder
 
 
 def fill(
@@ -26,23 +26,23 @@ def fill(
     """Find the words that were taken out of a sentence: regard fill MODEL "The [MASK] sleeps"."""
 
     from regard.devices import choose_device
-    from regard.systems import Finder
+    from regard.systems import TextEncoder
 
     searching.set_threads(threads)
-    finder = Finder.open(model, device=choose_device(device))
+    finder = TextEncoder.open(model, device=choose_device(device))
     searching.write_utf8()
     answers = _of_lines(finder, k) if text is None else [(text, finder.fill(text, k))]
     for line, found in answers:
         if as_json:
-            words = [[asdict(one) for one in best] for best in found]
+            words = [[asdict(one) for one in best] for best in found.gaps]
             typer.echo(json.dumps({"text": line, "found": words}, ensure_ascii=False))
             continue
-        for best in found:
+        for best in found.gaps:
             for one in best:
                 typer.echo(f"{one.probability:.3f}\t{one.token}\t{one.text}")
 
 
-def _of_lines(finder: "Finder", k: int) -> Iterator[tuple[str, list[list["Found"]]]]:
+def _of_lines(finder: "TextEncoder", k: int) -> Iterator[tuple[str, "FilledText"]]:
     """Lines of standard input as they arrive, with what was found; empty ones say nothing."""
     from regard.cli.arriving import lines_of_stdin
     from regard.errors import UsageError

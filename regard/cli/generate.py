@@ -10,7 +10,7 @@ from regard.cli import searching
 from regard.counting import counted, noun
 
 if TYPE_CHECKING:
-    from regard.systems import Looks, Writer
+    from regard.systems import Looks, TextGenerator
 
 _TEMPERATURE = 0.8
 # Parameters; two threads of so short a step wait for each other where a machine is busy.
@@ -79,7 +79,7 @@ def generate(
     from regard.cli.look import saving
     from regard.devices import choose_device
     from regard.errors import UsageError
-    from regard.systems import Looks, Writer
+    from regard.systems import Looks, TextGenerator
 
     places = [saving.checked(place, "--save-attention") for place in save_attention or []]
     is_watched = show_attention or bool(places)
@@ -96,7 +96,7 @@ def generate(
     heat = _TEMPERATURE if temperature is None else temperature
     sampling = None if greedy else searching.drawn_by(heat, top_k, top_p, seed, instead=best)
     searching.set_threads(threads)
-    writer = Writer.open(model, device=choose_device(device))
+    writer = TextGenerator.open(model, device=choose_device(device))
     if threads is None and writer.model.n_parameters < _SMALL:
         torch.set_num_threads(1)
     text = _arrived() if prompt is None else prompt
@@ -127,7 +127,7 @@ def _arrived() -> str:
 
 
 def _write(
-    writer: "Writer",
+    writer: "TextGenerator",
     prompt: str,
     sampling: object,
     most: int,
@@ -138,7 +138,7 @@ def _write(
 
     assert sampling is None or isinstance(sampling, Sampling)
     is_told = False
-    for piece in writer.write(prompt, sampling, most=most, stops=stops, looks=looks):
+    for piece in writer.write_each(prompt, sampling, most=most, stops=stops, looks=looks):
         if isinstance(piece, Slid):
             if not is_told:
                 _tell(
@@ -161,7 +161,7 @@ def _tell(sentence: str) -> None:
     typer.echo(f"regard: {sentence}", err=True)
 
 
-def _show(looks: "Looks", writer: "Writer") -> None:
+def _show(looks: "Looks", writer: "TextGenerator") -> None:
     """The words that each new word looked at, each in the colour of its share."""
     from rich.cells import cell_len
     from rich.console import Console
@@ -183,11 +183,10 @@ def _show(looks: "Looks", writer: "Writer") -> None:
         print_line(console, line)
 
 
-def _draw(looks: "Looks", writer: "Writer", prompt: str, places: list[Path]) -> None:
+def _draw(looks: "Looks", writer: "TextGenerator", prompt: str, places: list[Path]) -> None:
     """The lectures' picture: from each new word lines to the words that it looked at."""
     from regard.cli.look import saving
     from regard.inspection.scene import View
-    from regard.systems.continuation import gone_on, trace_continuation
 
     new = looks.ids[len(looks.ids) - len(looks.rows) :]
     if not new:
@@ -198,7 +197,7 @@ def _draw(looks: "Looks", writer: "Writer", prompt: str, places: list[Path]) -> 
     if len(new) > most:
         first = f"{counted(most, 'new token')} {noun(most, 'is', 'are')}"
         _tell(f"only the first {first} drawn: then the model had read enough")
-    trace = trace_continuation(writer, gone_on(writer, prompt, new[:most]))
+    trace = writer.trace_written(prompt, new[:most])
     heads = None if looks.head is None else (looks.head,)
     layer = looks.site(writer.model).layer
     view = View("lines", layer=layer, heads=heads, reading="predicting")

@@ -28,7 +28,7 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what a model folder holds: sizes, vocabulary, how training went, files."""
-    from regard.folder import load
+    from regard.systems import load
     from regard.training.metrics import read_metrics
 
     facts = gather(load(model), read_metrics(model / "metrics.jsonl"))

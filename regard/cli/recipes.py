@@ -80,7 +80,7 @@ def count_parameters(recipe: "Recipe", n_vocabulary: int) -> int:
     """How many numbers the model learns; it is built without memory for them."""
     import torch
 
-    from regard.models import build
+    from regard.systems import build
 
     known = {"dropout": 0.0, "labels": ("one", "another")}  # what data decide
     own = {key: value for key, value in known.items() if key in type(recipe.model).model_fields}

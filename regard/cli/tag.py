@@ -8,7 +8,9 @@ import typer
 from regard.cli import labelled, searching
 
 if TYPE_CHECKING:
-    from regard.systems import TaggedWord, WordJudge
+    from collections.abc import Sequence
+
+    from regard.systems import TaggedWord, WordTagger
     from regard.text import Word
 
 
@@ -28,10 +30,10 @@ def tag(
 ) -> None:
     """Tell the tag of each word, one a line after its word; or judge a model with --gold FILE."""
     from regard.devices import choose_device
-    from regard.systems import WordJudge
+    from regard.systems import WordTagger
 
     searching.set_threads(threads)
-    judge = WordJudge.open(model, device=choose_device(device))
+    judge = WordTagger.open(model, device=choose_device(device))
     searching.write_utf8()
     if gold is not None:
         labelled.refuse_both(text)
@@ -43,23 +45,23 @@ def tag(
         if not is_told and (note := _how_cut(judge, burst, spaces)):
             typer.echo(f"regard: {note}", err=True)
             is_told = True
-        for line, tagged in zip(burst, judge.tag(sentences), strict=True):
+        for line, tagged in zip(burst, judge.tag_each(sentences), strict=True):
             if as_json:
-                typer.echo(json.dumps(_record(line, tagged), ensure_ascii=False))
+                typer.echo(json.dumps(_record(line, tagged.words), ensure_ascii=False))
                 continue
-            for one in tagged:
+            for one in tagged.words:
                 typer.echo(f"{one.word}\t{one.label}")
             typer.echo()
 
 
-def _words(judge: "WordJudge", line: str, spaces: bool) -> list["Word"]:
+def _words(judge: "WordTagger", line: str, spaces: bool) -> list["Word"]:
     from regard.text.segmenting import parted
 
     given = parted(line)
     return given if spaces and len(given) > 1 else judge.words(line)
 
 
-def _how_cut(judge: "WordJudge", lines: list[str], spaces: bool) -> str | None:
+def _how_cut(judge: "WordTagger", lines: list[str], spaces: bool) -> str | None:
     """What a user should know where text says nothing of its words."""
     from regard.counting import counted
     from regard.text.segmenting import is_unparted
@@ -80,7 +82,7 @@ def _how_cut(judge: "WordJudge", lines: list[str], spaces: bool) -> str | None:
     )
 
 
-def _record(line: str, words: list["TaggedWord"]) -> dict[str, Any]:
+def _record(line: str, words: "Sequence[TaggedWord]") -> dict[str, Any]:
     from regard.evaluation import spans, tells_spans
 
     tags = [one.label for one in words]
@@ -106,7 +108,7 @@ def _record(line: str, words: list["TaggedWord"]) -> dict[str, Any]:
     return record
 
 
-def _report(judge: "WordJudge", gold: str) -> labelled.Report:
+def _report(judge: "WordTagger", gold: str) -> labelled.Report:
     from regard.data import parse_labelled, read_tagged
     from regard.evaluation import (
         accuracy,
@@ -121,7 +123,7 @@ def _report(judge: "WordJudge", gold: str) -> labelled.Report:
 
     examples = read_tagged([parse_labelled(gold)], judge.labels)
     told = judge.tag([joined(one.words) for one in examples])
-    rows = [[one.label for one in row] for row in told]
+    rows = [list(one.tags) for one in told]
     given = [one for row in rows for one in row]
     truth = [one for example in examples for one in example.tags]
     found = by_label(given, truth)

@@ -5,8 +5,6 @@ from typing import Annotated
 
 import typer
 
-from regard.config.labelling import LABELLING
-from regard.config.schema import OF_PAIRS
 from regard.corpora import TEXTS
 from regard.errors import UsageError
 
@@ -83,6 +81,7 @@ def train(
     """Train a model from pairs, text or conversations; with the same --out again to continue."""
     from regard.cli.training_session import run_session
     from regard.config import read_recipe
+    from regard.systems import system_of
 
     learned = [*_pair(source, target, "--source", "--target"), *(data or [])]
     held_out = _pair(valid_source, valid_target, "--valid-source", "--valid-target")
@@ -122,11 +121,9 @@ def train(
         *(change or []),
     ]
     asked = read_recipe(recipe, overrides)
-    _check_dialogue(asked.training.task == "dialogue", asked.name, bool(talks), bool(text))
-    if asked.model.kind in LABELLING:
-        _check_labels(asked.name, bool(text or talks), asked.training.init, change or [])
-    else:
-        _check_kind(asked.training.task in OF_PAIRS, asked.name, has_pairs, bool(text))
+    given = {"pairs": has_pairs, "text": bool(text), "dialogue": bool(talks)}
+    system_of(asked).check_data(asked.name, {name for name, is_there in given.items() if is_there})
+    _check_init(asked.training.init, change or [])
     run_session(
         asked,
         out or Path("runs") / asked.name,
@@ -136,27 +133,8 @@ def train(
     )
 
 
-def _check_dialogue(answers: bool, recipe: str, has_talks: bool, has_text: bool) -> None:
-    """Refuse conversations for a model that does not answer, and plain text for one that does."""
-    if has_talks and not answers:
-        raise UsageError(
-            f"the recipe {recipe} does not learn to answer, and --dialogue names conversations: "
-            "choose the recipe dialogue, or dialogue-small for files of your own"
-        )
-    if has_text and answers:
-        raise UsageError(
-            f"the recipe {recipe} learns who answers what, and plain text does not say it: name "
-            "conversations with --dialogue"
-        )
-
-
-def _check_labels(recipe: str, has_others: bool, init: str | None, changes: list[str]) -> None:
-    """Refuse text without labels, and changes of what is the pre-trained model's to decide."""
-    if has_others:
-        raise UsageError(
-            f"the recipe {recipe} learns labels, and plain text has none: name a file of texts "
-            "with labels with --data"
-        )
+def _check_init(init: str | None, changes: list[str]) -> None:
+    """Refuse changes of what is the pre-trained model's to decide."""
     keys = [one.partition("=")[0].strip() for one in changes]
     fixed = [one for one in keys if one.startswith(("model.", "text.")) and not _may_differ(one)]
     if init is not None and fixed:
@@ -168,17 +146,6 @@ def _check_labels(recipe: str, has_others: bool, init: str | None, changes: list
 
 def _may_differ(key: str) -> bool:
     return key.endswith(("dropout", "pooling"))
-
-
-def _check_kind(reads_pairs: bool, recipe: str, has_pairs: bool, has_text: bool) -> None:
-    """Refuse pairs for a model that reads one text, and the other way round."""
-    if reads_pairs and has_text:
-        raise UsageError(
-            f"the recipe {recipe} learns to translate, and plain text has no translations: give "
-            "--source and --target, or choose a recipe such as gpt-tiny or bert-tiny"
-        )
-    if not reads_pairs and has_pairs:
-        raise UsageError(f"the recipe {recipe} reads one text, not pairs: name it with --text")
 
 
 def _pair(first: Path | None, second: Path | None, name: str, other: str) -> list[str]:

@@ -1,18 +1,27 @@
 """What training shows: a progress bar at a terminal, plain lines elsewhere; all on stderr."""
 
 from collections.abc import Sequence
-from typing import Self
 
-import torch
 from rich.progress import BarColumn, TextColumn
 
 from regard.cli import training_lines
 from regard.cli.progress import Showing
 from regard.cli.training_lines import clock
-from regard.config import Recipe
-from regard.config.derive import known
+from regard.config import Recipe, known
+from regard.systems import system_of
+from regard.systems.system import Words
 from regard.training import Prepared, Record, find_concerns
-from regard.training.events import Event, Finished, Saved, Stepped, Validated, Validating
+from regard.training.events import (
+    DataRead,
+    Event,
+    Finished,
+    ModelBuilt,
+    Preparing,
+    Saved,
+    Stepped,
+    Validated,
+    Validating,
+)
 
 _UPDATES_TO_KNOW, _SECONDS_TO_KNOW = 20, 8.0  # after which the speed is taken for known
 
@@ -45,31 +54,26 @@ class Display(Showing):
         for line in training_lines.vocabulary_lines(prepared):
             self.say(line)
 
-    def show_model(
-        self,
-        recipe: Recipe,
-        n_parameters: int,
-        folder: object,
-        *,
-        device: torch.device | None = None,
-        n_processes: int = 1,
-    ) -> None:
+    def show_model(self, built: ModelBuilt) -> None:
         """Show what is about to be trained, for how long and on what."""
-        self._recipe = recipe
+        recipe = self._recipe = built.recipe
         self._n_updates = known(recipe.training.updates, "training.updates")
-        _, self._unit = training_lines.UNITS.get(recipe.model.kind, ("", "tokens"))
-        device = device or torch.device("cpu")
-        self.say(training_lines.model_line(recipe, n_parameters, folder))
+        self._unit = system_of(recipe).words.predicts
+        self.say(training_lines.model_line(recipe, built.n_parameters, built.folder))
         self.say(training_lines.plan_line(recipe))
-        self.say(training_lines.machine_line(device, recipe.training, n_processes))
-
-    def __enter__(self) -> Self:
-        self.begin(self._n_updates, place="", facts="")
-        return self
+        machine = training_lines.machine_line(built.device, recipe.training, built.n_processes)
+        self.say(machine)
 
     def show(self, event: Event) -> None:
         """Show an event."""
         match event:
+            case Preparing():
+                self.say(f"Preparing {', '.join(event.train) or 'the data'}")
+            case DataRead():
+                self.show_data(event.prepared)
+            case ModelBuilt():
+                self.show_model(event)
+                self.begin(self._n_updates, place="", facts="")
             case Stepped():
                 self._step(event)
             case Validating():
@@ -78,7 +82,7 @@ class Display(Showing):
             case Validated():
                 self.say(training_lines.validated_line(event))
                 for sample in event.samples:
-                    for line in training_lines.sample_lines(sample, self._recipe.training.task):
+                    for line in training_lines.sample_lines(sample, self._words.sample):
                         self.say(line)
             case Finished():
                 self.say(training_lines.finished_line(event))
@@ -92,9 +96,12 @@ class Display(Showing):
 
     def show_next(self, folder: object, example: str | None) -> None:
         """Show the command that uses what was trained."""
-        task = self._recipe.training.task
-        command = training_lines.next_command(task, folder, example)
+        command = training_lines.next_command(self._words, folder, example)
         self.say(f"Next: {command}", is_command=True)
+
+    @property
+    def _words(self) -> Words:
+        return system_of(self._recipe).words
 
     def _step(self, event: Stepped) -> None:
         if event.update > 1 and not self._speed.has_begun:

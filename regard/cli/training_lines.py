@@ -2,40 +2,21 @@
 
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 
 from regard.cli.console import clean
-from regard.config import Recipe, TrainingSection
-from regard.config.derive import known
-from regard.config.labelling import LABELLING
+from regard.config import Recipe, TrainingSection, known
 from regard.counting import counted, duration
-from regard.evaluation import LabelQuality, Quality
+from regard.evaluation import LabelQuality
 from regard.kernels import is_native
+from regard.systems import system_of
+from regard.systems.system import Words
 from regard.training import Prepared
 from regard.training.events import Finished, Sample, Validated
 
-# What an update reads and what it predicts, by kind of model: for others both are target tokens.
-UNITS = {
-    "bert": ("tokens of text", "masked tokens"),
-    **dict.fromkeys(LABELLING, ("tokens of text", "labels")),
-}
 _LONGEST_SAMPLE = 200  # characters
-_SAMPLE_LABELS = {
-    "translation": ("source", "reference", "output"),
-    "dialogue": ("said", "reference", "answer"),
-    "language": ("opening", "", "writes on"),
-    "masked": ("gap", "was", "finds"),
-}
-_VERBS = {
-    "translation": "translate",
-    "dialogue": "chat",
-    "language": "generate",
-    "masked": "fill",
-    "classification": "classify",
-    "tagging": "tag",
-}
 
 
 def vocabulary_lines(prepared: Prepared) -> Iterator[str]:
@@ -52,7 +33,7 @@ def vocabulary_lines(prepared: Prepared) -> Iterator[str]:
         (cut,) = map(str, prepared.fertility.values())
     yield f"Vocabulary: {size}; {cut}"
     spelt = [side for side, one in prepared.fertility.items() if one.is_spelt]
-    if spelt and prepared.recipe.text.kind == "sentencepiece":
+    if spelt and prepared.recipe.text.has_pieces:
         yield (
             f"Note: the {' and the '.join(spelt)} is spelt almost letter by letter, which is slow "
             "and hard to learn: a larger text.size gives whole words tokens of their own"
@@ -73,7 +54,7 @@ def model_line(recipe: Recipe, n_parameters: int, folder: object) -> str:
 def plan_line(recipe: Recipe) -> str:
     """How long it is trained, and how fast it learns."""
     training = recipe.training
-    tokens, _ = UNITS.get(recipe.model.kind, ("target tokens", "tokens"))
+    tokens = system_of(recipe).words.reads
     warmup = known(training.warmup, "training.warmup")
     minutes = "" if training.minutes is None else f" or {counted(training.minutes, 'minute')}"
     return (
@@ -129,20 +110,17 @@ def expected_line(
 def validated_line(event: Validated) -> str:
     """What was measured."""
     text = f"update {event.update:,}: validation loss {event.loss:.3f}"
-    if not isinstance(event.quality, LabelQuality):
+    if not isinstance(event.quality, LabelQuality):  # whose words are labels
         text += f", perplexity {event.perplexity:.2f}"
     if event.bits_per_character is not None:
         text += f", {event.bits_per_character:.3f} bits per character"
-    if isinstance(event.quality, Quality):
-        text += f", BLEU {event.quality.bleu:.2f}, chrF {event.quality.chrf:.2f}"
-    elif event.quality is not None:
-        text += _labels(event.quality)
+    if event.quality is not None:
+        text += f", {event.quality.summary}"
     return text + ("  (best so far)" if event.is_best else "")
 
 
-def sample_lines(sample: Sample, task: str) -> Iterator[str]:
+def sample_lines(sample: Sample, labels: Sequence[str]) -> Iterator[str]:
     """What was given, what should come of it, and what the model made of it."""
-    labels = _SAMPLE_LABELS.get(task, _SAMPLE_LABELS["translation"])
     width = max(map(len, labels))
     for label, text in zip(labels, (sample.given, sample.reference, sample.output), strict=True):
         if text is not None:
@@ -159,15 +137,13 @@ def finished_line(event: Finished) -> str:
     )
 
 
-def next_command(task: str, folder: object, example: str | None) -> str:
+def next_command(words: Words, folder: object, example: str | None) -> str:
     """What to type to use the model."""
-    verb, model = _VERBS[task], shlex.quote(str(folder))
-    if task == "dialogue":
-        return f"regard {verb} {model}"
-    text = shlex.quote(" ".join((example or "").split()))
-    if task == "translation":
-        return f"echo {text} | regard {verb} {model}" if example else f"regard {verb} {model} FILE"
-    return f"regard {verb} {model} {text if example else 'TEXT'}"
+    model = shlex.quote(str(folder))
+    if example is None and words.example.startswith("echo"):
+        return f"regard {words.command} {model} FILE"
+    text = "TEXT" if example is None else shlex.quote(" ".join(example.split()))
+    return words.example.format(command=words.command, model=model, text=text)
 
 
 def clock(seconds: float) -> str:
@@ -175,11 +151,6 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(max(0, round(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _labels(quality: LabelQuality) -> str:
-    text = f", accuracy {quality.accuracy:.2%}, macro F1 {100 * quality.macro_f1:.2f}"
-    return text if quality.span_f1 is None else f"{text}, span F1 {100 * quality.span_f1:.2f}"
 
 
 def _shown(text: str) -> str:

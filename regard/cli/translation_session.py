@@ -151,7 +151,7 @@ class Session:
             Request(line, prefix, must)
             for line, (prefix, must) in zip(burst, self.wishes, strict=False)
         ]
-        found = self.translator.translate(
+        found = self.translator.translate_each(
             asked, self.search, batch_rows=self.batch_rows, first=number
         )
         for i, (line, translations) in enumerate(zip(burst, found, strict=True), number + 1):
@@ -164,7 +164,9 @@ class Session:
 
     def _typed(self) -> Iterator[list[str]]:
         """Lines typed at a terminal, until Ctrl-D."""
-        names = " + ".join(str(one.path) for one in self.translator.loaded)
+        names = " + ".join(
+            str(one.path) for one in (self.translator.loaded, *self.translator.others)
+        )
         for line in typed_lines(f"{names}: a sentence a line; Ctrl-D leaves"):
             yield [line]
 

@@ -1,8 +1,8 @@
 """Recipes: TOML presets that say everything a run does, and what they may say."""
 
-from regard.config.derive import Facts, derive, known, undecided
 from regard.config.network import Network
 from regard.config.networks import NETWORKS, ModelSection, TransformerSection
+from regard.config.open_values import known, undecided
 from regard.config.presets import preset_names, preset_text, presets
 from regard.config.read import parse_recipe, read_recipe
 from regard.config.schema import (
@@ -16,14 +16,12 @@ from regard.config.write import shown, write_recipe
 __all__ = [
     "NETWORKS",
     "DataSection",
-    "Facts",
     "ModelSection",
     "Network",
     "Recipe",
     "TextSection",
     "TrainingSection",
     "TransformerSection",
-    "derive",
     "known",
     "parse_recipe",
     "preset_names",

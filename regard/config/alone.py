@@ -1,6 +1,7 @@
 """The decoder alone and the encoder alone: networks that read one text, not two."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,6 +13,8 @@ from regard.counting import counted
 class Alone(Heads):
     """One stack of layers over one text."""
 
+    measures: ClassVar[tuple[str, ...]] = ()
+    is_of_pairs: ClassVar[bool] = False
     norm: Literal["pre", "post"] = "pre"
     activation: Activation = "gelu"
     norm_epsilon: Annotated[float, Field(gt=0.0)] = 1e-5  # added to the variance by each norm
@@ -41,6 +44,7 @@ class Alone(Heads):
 class GptSection(Alone):
     """GPT: each word is predicted from those before it (Radford et al. 2019)."""
 
+    systems: ClassVar[Mapping[str, str]] = {"language": "writing"}
     kind: Literal["gpt"] = "gpt"
     has_output_bias: bool = False  # a number a word, added to its logit
 
@@ -48,6 +52,7 @@ class GptSection(Alone):
 class BertSection(Alone):
     """BERT: words that were taken out are found from both sides (Devlin et al. 2018)."""
 
+    systems: ClassVar[Mapping[str, str]] = {"masked": "filling"}
     kind: Literal["bert"] = "bert"
     norm: Literal["pre", "post"] = "post"
     n_types: Annotated[int, Field(ge=0, le=1_000)] = (

@@ -1,6 +1,7 @@
 """BERT fine-tuned: networks that read a text and tell its label, or a tag for each of its words."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,6 +13,10 @@ _LEAST = 8  # tokens of a context
 class Labelling(Alone):
     """BERT's encoder under a layer that tells labels, which the training data name."""
 
+    measures: ClassVar[tuple[str, ...]] = ("accuracy", "f1")
+    compares: ClassVar[str] = "labels"
+    begins_from: ClassVar[tuple[str, ...]] = ("bert", "bert-classify", "bert-tag")
+    epochs: ClassVar[tuple[float, float] | None] = (10.0, 30.0)
     norm: Literal["pre", "post"] = "post"
     tie: Literal["none"] = "none"  # there are no words to predict
     n_types: Annotated[int, Field(ge=0, le=1_000)] = (
@@ -37,6 +42,7 @@ class Labelling(Alone):
 class ClassifierSection(Labelling):
     """BERT for one label a text, or a pair of texts."""
 
+    systems: ClassVar[Mapping[str, str]] = {"classification": "labels"}
     kind: Literal["bert-classify"] = "bert-classify"
     n_texts: Annotated[int, Field(ge=1, le=2)] = 1  # that a label is said of: as the data have it
     pooling: Literal["first", "mean"] = "first"  # the beginning's vector tells, or all words' mean
@@ -45,8 +51,5 @@ class ClassifierSection(Labelling):
 class TaggerSection(Labelling):
     """BERT for one tag a word."""
 
+    systems: ClassVar[Mapping[str, str]] = {"tagging": "tags"}
     kind: Literal["bert-tag"] = "bert-tag"
-
-
-LABELLING = ("bert-classify", "bert-tag")
-"""The kinds that tell labels, and may begin from a pre-trained model."""

@@ -1,6 +1,7 @@
 """What all networks of a recipe have, and what all layers with several heads have."""
 
-from typing import Literal, Self
+from collections.abc import Mapping
+from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
@@ -12,7 +13,21 @@ Activation = Literal["relu", "gelu", "gelu-tanh", "silu"]
 
 
 class Network(Section):
-    """What all of them have: ties, dropout, and what the rules for other keys go by."""
+    """What all of them have: ties, dropout, and what the rules for other keys go by.
+
+    ``systems`` names what may be made of the network: for each ``training.task`` its system, the
+    first being the usual one. ``measures`` is what "best" may mean besides the loss, and
+    ``compares`` what they compare. ``begins_from`` are the kinds whose weights it may begin from,
+    and ``epochs`` how long it learns then and without; ``None``: by the size of the data.
+    """
+
+    systems: ClassVar[Mapping[str, str]] = {"translation": "translation", "dialogue": "dialogue"}
+    measures: ClassVar[tuple[str, ...]] = ("bleu", "chrf")
+    compares: ClassVar[str] = "translations"
+    begins_from: ClassVar[tuple[str, ...]] = ()
+    epochs: ClassVar[tuple[float, float] | None] = None
+    is_of_pairs: ClassVar[bool] = True  # a source and a target, which may share a vocabulary
+    can_be_split: ClassVar[bool] = False  # compiled, or sharded over processes
 
     kind: str
     tie: Tie = "none"  # of source embedding, target embedding and output

@@ -3,7 +3,7 @@
 What cannot be built is refused here, when the recipe is read.
 """
 
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Union
 
 from pydantic import Field, model_validator
 
@@ -24,6 +24,7 @@ USUAL_REACH = 10  # D of Luong et al. 2015; the σ of local-p is half of it
 class TransformerSection(Heads):
     """The Transformer. In ``dropout``: after each sub-layer, before the residual is added."""
 
+    can_be_split: ClassVar[bool] = True
     kind: Literal["transformer"] = "transformer"
     n_layers: Layers = 6
     n_decoder_layers: Layers | None = None  # as many as the encoder has
@@ -288,21 +289,6 @@ def _layers(encoder: int, decoder: int | None) -> str:
     return f"{encoder} + {decoder or encoder} layers"
 
 
-ModelSection = Annotated[
-    TransformerSection
-    | UniversalSection
-    | SutskeverSection
-    | BahdanauSection
-    | LuongSection
-    | NeuralTuringSection
-    | ConvolutionalSection
-    | GptSection
-    | BertSection
-    | ClassifierSection
-    | TaggerSection,
-    Field(discriminator="kind"),
-]
-
 NETWORKS: dict[str, type[Network]] = {
     "transformer": TransformerSection,
     "universal": UniversalSection,
@@ -316,3 +302,8 @@ NETWORKS: dict[str, type[Network]] = {
     "bert-classify": ClassifierSection,
     "bert-tag": TaggerSection,
 }
+
+if TYPE_CHECKING:
+    ModelSection = Network
+else:  # whichever of them the key ``kind`` names
+    ModelSection = Annotated[Union[tuple(NETWORKS.values())], Field(discriminator="kind")]  # noqa: UP007

@@ -4,22 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from regard.config.labelling import LABELLING
-from regard.config.networks import ModelSection, TransformerSection
+from regard.config.networks import NETWORKS, ModelSection, TransformerSection
 from regard.config.section import Auto, Count, Section, Share
-
-OF_PAIRS = ("translation", "dialogue")  # tasks of models with a source and a target
-TASKS = {  # what is learned; all others learn one of pairs
-    "gpt": "language",
-    "bert": "masked",
-    "bert-classify": "classification",
-    "bert-tag": "tagging",
-}
-MEASURES = {  # what "best" may mean besides the loss
-    **dict.fromkeys(OF_PAIRS, ("bleu", "chrf")),
-    "classification": ("accuracy", "f1"),
-    "tagging": ("accuracy", "f1"),
-}
 
 
 class TextSection(Section):
@@ -34,6 +20,11 @@ class TextSection(Section):
     is_joint: bool = True  # one vocabulary for source and target
     has_byte_fallback: bool = True
     is_lowercase: bool = False
+
+    @property
+    def has_pieces(self) -> bool:
+        """Whether it is learned how words are cut into pieces."""
+        return self.kind == "sentencepiece"
 
 
 class DataSection(Section):
@@ -52,9 +43,7 @@ class DataSection(Section):
 class TrainingSection(Section):
     """How the weights are found."""
 
-    task: Literal["translation", "dialogue", "language", "masked", "classification", "tagging"] = (
-        "translation"
-    )
+    task: str = "translation"  # what is learned: one of those the model can be made for
     init: str | None = None  # the folder of a bert whose encoder and tokenizer it begins from
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] = 1
     batch_tokens: Count | Auto = "auto"  # target tokens in one batch of one process
@@ -84,24 +73,6 @@ class TrainingSection(Section):
     compile: bool = False
     shard: bool = False  # fully sharded data parallel
 
-    @model_validator(mode="after")
-    def _what_is_measured_is_there(self) -> Self:
-        if self.measure == "loss":
-            return self
-        what = "translations" if self.measure in MEASURES["translation"] else "labels"
-        if self.measure not in MEASURES.get(self.task, ()):
-            others = " or ".join(("loss", *MEASURES.get(self.task, ())))
-            raise ValueError(
-                f"measure = {self.measure} compares {what}, and task = {self.task} makes "
-                f"none: measure by {others}"
-            )
-        if self.shard or not self.decodes_at_validation:
-            raise ValueError(
-                f"measure = {self.measure} needs {what} of the validation data: leave shard and "
-                "decodes_at_validation as they are, or measure by loss"
-            )
-        return self
-
 
 class Recipe(Section):
     """Everything that decides what a run does."""
@@ -115,28 +86,50 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _is_made_for_this_network(self) -> Self:
-        task = TASKS.get(self.model.kind, "translation")
-        is_of_pairs = task in OF_PAIRS and self.training.task in OF_PAIRS
-        if self.training.task != task and not is_of_pairs:
+        kind, training = self.model.kind, self.training
+        if training.task not in self.model.systems:
+            tasks = " or ".join(self.model.systems)
             raise ValueError(
-                f"a model of kind {self.model.kind} learns task = {task}, not "
-                f"{self.training.task}: set training.task = {task}, or choose another model.kind"
+                f"a model of kind {kind} learns task = {tasks}, not {training.task}: set "
+                f"training.task = {tasks}, or choose another model.kind"
             )
-        if self.training.init is not None and self.model.kind not in LABELLING:
+        if training.init is not None and not self.model.begins_from:
+            able = " and ".join(name for name, one in NETWORKS.items() if one.begins_from)
             raise ValueError(
-                f"training.init = {self.training.init} is what {' and '.join(LABELLING)} begin "
-                f"from, not a model of kind {self.model.kind}: leave it out"
+                f"training.init = {training.init} is what {able} begin from, not a model of kind "
+                f"{kind}: leave it out"
             )
-        if task in OF_PAIRS and self.model.tie == "three-way" and not self.text.is_joint:
+        if self.model.is_of_pairs and self.model.tie == "three-way" and not self.text.is_joint:
             raise ValueError(
                 "model.tie = three-way shares one table between source and target, and "
                 "text.is_joint = false gives each a vocabulary of its own: set model.tie = "
                 "two-way, or text.is_joint = true"
             )
         for key in ("compile", "shard"):
-            if getattr(self.training, key) and self.model.kind != "transformer":
+            if getattr(training, key) and not self.model.can_be_split:
+                able = " or ".join(name for name, one in NETWORKS.items() if one.can_be_split)
                 raise ValueError(
-                    f"training.{key} = true is made for model.kind = transformer, not "
-                    f"{self.model.kind}: leave it out"
+                    f"training.{key} = true is made for model.kind = {able}, not {kind}: leave it "
+                    "out"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _what_is_measured_is_there(self) -> Self:
+        training, allowed = self.training, self.model.measures
+        if training.measure == "loss":
+            return self
+        # What it would compare is said by a network that has it.
+        owners = (one for one in NETWORKS.values() if training.measure in one.measures)
+        what = next(owners).compares
+        if training.measure not in allowed:
+            raise ValueError(
+                f"measure = {training.measure} compares {what}, and task = {training.task} makes "
+                f"none: measure by {' or '.join(('loss', *allowed))}"
+            )
+        if training.shard or not training.decodes_at_validation:
+            raise ValueError(
+                f"measure = {training.measure} needs {what} of the validation data: leave shard "
+                "and decodes_at_validation as they are, or measure by loss"
+            )
         return self

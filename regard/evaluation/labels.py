@@ -56,6 +56,17 @@ class LabelQuality:
         """Of spans where there are some, else the mean over labels."""
         return self.macro_f1 if self.span_f1 is None else self.span_f1
 
+    @property
+    def curves(self) -> dict[str, float]:
+        """What is worth a curve over a run, by the names people know."""
+        return {"accuracy": self.accuracy, "F1": self.f1}
+
+    @property
+    def summary(self) -> str:
+        """The numbers in a line."""
+        text = f"accuracy {self.accuracy:.2%}, macro F1 {100 * self.macro_f1:.2f}"
+        return text if self.span_f1 is None else f"{text}, span F1 {100 * self.span_f1:.2f}"
+
 
 def check_labels(given: Sequence[object], gold: Sequence[object]) -> None:
     """Refuse what cannot be compared one by one."""

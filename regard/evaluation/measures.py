@@ -88,6 +88,16 @@ class Quality:
     signature: str  # of BLEU
     ter: float | None = None  # translation edit rate; less is better
 
+    @property
+    def curves(self) -> dict[str, float]:
+        """What is worth a curve over a run, by the names people know."""
+        return {"BLEU": self.bleu, "chrF": self.chrf}
+
+    @property
+    def summary(self) -> str:
+        """The numbers in a line."""
+        return f"BLEU {self.bleu:.2f}, chrF {self.chrf:.2f}"
+
 
 def judge(
     outputs: Sequence[str],

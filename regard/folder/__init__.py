@@ -5,15 +5,15 @@ from regard.folder.checkpoints import Checkpoint, Checkpoints
 from regard.folder.folder import (
     FORMAT,
     LoadedModel,
+    ModelFolder,
     begin,
-    load,
     load_weights,
-    load_without_weights,
+    read_folder,
     save,
     save_weights,
 )
 from regard.folder.lexicon import load_lexicon, save_lexicon
-from regard.folder.moments import Moment, keep_moment, load_moment, moments_of
+from regard.folder.moments import Moment, find_moment, keep_moment, moments_of
 from regard.folder.training_state import load_state, save_state
 from regard.folder.weights import put_into, read_weights, write_weights
 
@@ -22,18 +22,18 @@ __all__ = [
     "Checkpoint",
     "Checkpoints",
     "LoadedModel",
+    "ModelFolder",
     "Moment",
     "average",
     "begin",
+    "find_moment",
     "keep_moment",
-    "load",
     "load_lexicon",
-    "load_moment",
     "load_state",
     "load_weights",
-    "load_without_weights",
     "moments_of",
     "put_into",
+    "read_folder",
     "read_weights",
     "save",
     "save_lexicon",

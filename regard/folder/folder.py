@@ -9,11 +9,10 @@ model: what would change the meaning of its weights is refused.
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
 from torch import nn
 
 from regard.config import ModelSection, Recipe, parse_recipe, shown, write_recipe
-from regard.errors import ModelFolderError, UsageError
+from regard.errors import ModelFolderError
 from regard.files import (
     explained_errors,
     put_in_place,
@@ -30,7 +29,7 @@ from regard.folder.weights import (
     require_sound,
     write_weights,
 )
-from regard.models import EncoderDecoder, Model, build
+from regard.models import Model
 from regard.text import Tokenizer
 from regard.text import load as load_tokenizer
 
@@ -43,13 +42,18 @@ SIDES = ("source", "target")
 ENDINGS = (".model", ".json")
 
 _PICKLES = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle")
-_USES = {
-    "gpt": "`regard generate` writes with it",
-    "bert": "`regard fill` and `regard embed` read with it",
-    "bert-classify": "`regard classify` reads with it, and judges it with --gold FILE",
-    "bert-tag": "`regard tag` reads with it, and judges it with --gold FILE",
-}
 _NO_PICKLES = "a pickle, which can run code when it is opened, so Regard never opens one"
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """All that a folder says of its model but the weights."""
+
+    recipe: Recipe
+    source_tokenizer: Tokenizer
+    target_tokenizer: Tokenizer
+    path: Path
+    format: int
 
 
 @dataclass(frozen=True)
@@ -62,16 +66,6 @@ class LoadedModel:
     target_tokenizer: Tokenizer
     path: Path
     format: int
-
-    @property
-    def translator(self) -> EncoderDecoder:
-        """The model, if it is one that translates."""
-        if not isinstance(self.model, EncoderDecoder):
-            raise UsageError(
-                f"{self.path} holds a model of kind {self.recipe.model.kind}, which reads one text "
-                f"and translates nothing: {_USES[self.recipe.model.kind]}"
-            )
-        return self.model
 
 
 def save(
@@ -112,26 +106,15 @@ def save_weights(path: str | Path, model: nn.Module | Weights) -> None:
     write_weights(Path(path) / WEIGHTS, model, is_summed=True)
 
 
-def load(path: str | Path, device: str | torch.device = "cpu") -> LoadedModel:
-    """Open a model folder; the model is ready for use (in evaluation mode)."""
-    loaded = load_without_weights(path, needs=(WEIGHTS,))
-    load_weights(path, loaded.model)
-    loaded.model.to(device).eval()
-    return loaded
-
-
-def load_without_weights(path: str | Path, *, needs: tuple[str, ...] = ()) -> LoadedModel:
-    """A model as it is built, for weights that are elsewhere; the folder has these files too."""
+def read_folder(path: str | Path, *, needs: tuple[str, ...] = ()) -> ModelFolder:
+    """Recipe and tokenizers of a model folder, which has these files too."""
     folder = Path(path)
     version = _check_folder(folder, needs)
     recipe = _read_recipe(folder)
     source_tokenizer, target_tokenizer = _load_tokenizers(folder)
     if WEIGHTS in needs:
         _require_room(recipe.model, folder / WEIGHTS)
-    # Building draws first weights that nobody needs; the caller's random numbers stay as they are.
-    with torch.random.fork_rng(devices=[]):
-        model = build(recipe.model, len(source_tokenizer), len(target_tokenizer))
-    return LoadedModel(model, recipe, source_tokenizer, target_tokenizer, folder, version)
+    return ModelFolder(recipe, source_tokenizer, target_tokenizer, folder, version)
 
 
 def _require_room(model: ModelSection, file: Path) -> None:

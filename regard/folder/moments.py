@@ -8,12 +8,9 @@ weights.safetensors                   what the folder holds now
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-
 from regard.errors import ModelFolderError
 from regard.folder.checkpoints import Checkpoints
-from regard.folder.folder import LoadedModel, load_without_weights
-from regard.folder.weights import WEIGHTS, Weights, put_into, read_weights, write_weights
+from regard.folder.weights import WEIGHTS, Weights, write_weights
 from regard.models import Model
 
 PLACE = Path("training") / "moments"
@@ -48,10 +45,8 @@ def moments_of(folder: str | Path) -> tuple[Moment, ...]:
     return tuple(moments)
 
 
-def load_moment(
-    folder: str | Path, update: int | None, device: str | torch.device = "cpu"
-) -> LoadedModel:
-    """The model as it was after an update, ready for use."""
+def find_moment(folder: str | Path, update: int | None) -> Moment:
+    """The weights after an update, or a sentence that says which there are."""
     there = moments_of(folder)
     moment = next((one for one in there if one.update == update), None)
     if moment is None:
@@ -60,7 +55,4 @@ def load_moment(
             f"{folder} has kept no weights of update {update}: those of {known} are there; "
             "training.keep_at says which are kept"
         )
-    loaded = load_without_weights(folder)
-    put_into(loaded.model, read_weights(moment.path), moment.path)
-    loaded.model.to(device).eval()
-    return loaded
+    return moment

@@ -2,7 +2,6 @@
 
 from regard.kernels import BeamQuestion, Ended
 from regard.models.bert import Bert
-from regard.models.build import build
 from regard.models.encoder import Sizes
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.gpt import Gpt
@@ -26,5 +25,4 @@ __all__ = [
     "Step",
     "Tagger",
     "Transformer",
-    "build",
 ]

@@ -62,7 +62,7 @@ class Stack(TypedDict, total=False):
     padding: int
 
 
-class TextEncoder(Model):
+class BertEncoder(Model):
     """Every word's vector knows its whole text; what is read off the vectors, subclasses say.
 
     The id after the last of the vocabulary, ``mask``, stands where a word was taken out: texts
@@ -118,7 +118,7 @@ class TextEncoder(Model):
             )
 
 
-class Bert(TextEncoder):
+class Bert(BertEncoder):
     """The vectors of words that were taken out tell which they were; ``mask`` is none of them.
 
     Without a head (``head = None``) logits say how like a vector is to each word's own, which no

@@ -11,7 +11,7 @@ from torch import nn
 
 from regard import kernels
 from regard.errors import UsageError
-from regard.models.bert import Stack, TextEncoder, Types
+from regard.models.bert import BertEncoder, Stack, Types
 from regard.models.encoder import Sizes
 from regard.shapes import Bool, Float, Int, Tensor
 from regard.special import EOS
@@ -20,7 +20,7 @@ POOLINGS = ("first", "mean")
 _DEVIATION = 0.02  # of first weights, as BERT's
 
 
-class Labeller(TextEncoder):
+class Labeller(BertEncoder):
     """An encoder whose vectors tell one of ``n_labels`` by ``output``."""
 
     def __init__(
@@ -29,6 +29,10 @@ class Labeller(TextEncoder):
         super().__init__(n_tokens, sizes, **stack)
         self.dropout = kernels.Dropout(sizes.dropout)
         self.output = _linear(sizes.d_model, n_labels)
+
+    def label(self, ids: Int[Tensor, "B L"], chosen: Bool[Tensor, "B K"]) -> Float[Tensor, "N C"]:
+        """The logits of all labels of a batch, row by row; ``chosen`` is where there is one."""
+        raise NotImplementedError
 
     def segments(self, ids: Int[Tensor, "B L"]) -> Types:
         """What is of the second text: all after the first EOS; ``None`` if the model knows none."""
@@ -70,6 +74,11 @@ class Classifier(Labeller):
         sums = words.new_zeros(len(ids), words.shape[1]).index_add(0, rows, words)
         return sums / lengths[:, None]
 
+    def label(self, ids: Int[Tensor, "B L"], chosen: Bool[Tensor, "B K"]) -> Float[Tensor, "N C"]:
+        """The logits of the label of each text, wherever it is said to stand."""
+        logits: Tensor = self(ids)
+        return logits
+
     def forward(self, ids: Int[Tensor, "B L"]) -> Float[Tensor, "B C"]:
         """The logits of the labels of each text, which stands between BOS and EOS."""
         pooled = self.dropout(torch.tanh(self.pooler(self.pooled(ids))))
@@ -80,7 +89,7 @@ class Classifier(Labeller):
 class Tagger(Labeller):
     """The tag of a word, told by the vector of its first piece: ``softmax(W dropout(h) + b)``."""
 
-    def at(self, ids: Int[Tensor, "B L"], chosen: Bool[Tensor, "B L"]) -> Float[Tensor, "N C"]:
+    def label(self, ids: Int[Tensor, "B L"], chosen: Bool[Tensor, "B L"]) -> Float[Tensor, "N C"]:
         """The logits of the tags at the chosen places, row by row."""
         words = self.words(ids, self.segments(ids))
         logits: Tensor = self.logits(self.output(self.dropout(words[chosen[ids != self.padding]])))

@@ -7,14 +7,14 @@ from pathlib import Path
 import torch
 
 from regard.errors import ServiceError
-from regard.folder import LoadedModel, load
+from regard.folder import LoadedModel
 from regard.folder.weights import WEIGHTS
 from regard.models import Bert, EncoderDecoder
 from regard.serving.generation import GptStreamer, TextStreamer
 from regard.serving.languages import Pair, as_pair, guess_pair
 from regard.serving.refusals import RequestError
 from regard.serving.runs import Runs, is_run
-from regard.systems import Finder, Opened, Translator, Writer
+from regard.systems import OpenedModel, TextEncoder, TextGenerator, Translator, load
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +28,12 @@ class Served:
     @property
     def loaded(self) -> LoadedModel:
         """Its model folder."""
-        return self.translator.loaded[0]
+        return self.translator.loaded
 
     @property
     def has_alignments(self) -> bool:
         """Whether its model looks back at the source."""
-        return self.loaded.translator.aligning is not None
+        return self.translator.models[0].aligning is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class ServedEncoder:
     """A model that finds words taken out of a text, under the name by which it is asked for."""
 
     name: str
-    finder: Finder
+    finder: TextEncoder
 
 
 @dataclass(frozen=True)
@@ -100,12 +100,12 @@ class Catalogue:
                 return one
         raise _unknown("finds words", name, [one.name for one in self.readers])
 
-    def looked_into(self, name: str | None) -> tuple[str, Opened]:
+    def looked_into(self, name: str | None) -> tuple[str, OpenedModel]:
         """The model of that name, whatever it does, or the first: its name, and itself."""
-        known = dict[str, Opened]((one.name, one.translator) for one in self.translators)
+        known = dict[str, OpenedModel]((one.name, one.translator) for one in self.translators)
         for writer in self.writers:
             if isinstance(writer, GptStreamer):
-                known[writer.name] = Writer(writer.loaded, writer.model)
+                known[writer.name] = TextGenerator(writer.loaded)
         known |= {one.name: one.finder for one in self.readers}
         names = [one for one in self.names if one in known]
         for one in names:
@@ -177,7 +177,7 @@ def open_models(
             translators.append(Served(name, translator, pair))
         elif isinstance(loaded.model, Bert):
             loaded.model.freeze()
-            readers.append(ServedEncoder(name, Finder(loaded, loaded.model)))
+            readers.append(ServedEncoder(name, TextEncoder(loaded)))
         else:
             writers.append(GptStreamer.of(name, loaded))
     if told:
@@ -193,7 +193,7 @@ def _translator(
     loaded: LoadedModel, device: torch.device, max_tokens: int, compute: str | None
 ) -> Translator:
     if compute is None:
-        return Translator((loaded,), max_tokens)
+        return Translator(loaded, (), max_tokens)
     from regard.systems.ctranslate2 import CTranslate2Translator
 
     return CTranslate2Translator.open_engine(

@@ -9,13 +9,13 @@ from typing import TypeVar
 import torch
 
 from regard.decoding import Search
-from regard.folder import load_moment, moments_of
+from regard.folder import moments_of
 from regard.inspection.arithmetic import Arithmetic, arithmetic
 from regard.inspection.scene import View, layout, page, render
 from regard.inspection.trace import Trace
 from regard.serving.refusals import RequestError
 from regard.serving.settings import Bounds, check_tokens
-from regard.systems import Opened, Translator, loaded_of, open_any, trace
+from regard.systems import OpenedModel, Translator, load_moment, open_model
 
 Value = TypeVar("Value")
 
@@ -30,7 +30,7 @@ class TraceRequest:
     """A text to look at; without a target what the model makes of it is found."""
 
     name: str
-    opened: Opened
+    opened: OpenedModel
     source: str
     target: str | None = None
     beam: int = 5  # for a translation
@@ -70,8 +70,8 @@ class TraceCache:
         """The trace of a sentence, made or remembered."""
         return self._traces.get_or_make(
             (asked.name, asked.source, asked.target, asked.beam, asked.n_new),
-            lambda: trace(
-                asked.opened, asked.source, asked.target, search=asked.search, n_new=asked.n_new
+            lambda: asked.opened.trace(
+                asked.source, asked.target, search=asked.search, n_new=asked.n_new
             ),
         )
 
@@ -81,7 +81,7 @@ class TraceCache:
         """The numbers of one cell, and the trace that it belongs to."""
         seen = self.of(asked)
         kind = kind or seen.usual_site
-        model = loaded_of(asked.opened).model
+        model = asked.opened.loaded.model
         seen.site(kind, layer)  # which says what there is
         site = next(one for one in model.sites if (one.kind, one.layer) == (kind, layer))
         device = next(model.parameters()).device
@@ -114,7 +114,7 @@ class MomentCache:
 
     def __init__(self) -> None:
         self._seen = _Latest[MomentTrace](KEPT_MOMENTS)
-        self._opened = _Latest[Opened](OPEN_MOMENTS)
+        self._opened = _Latest[OpenedModel](OPEN_MOMENTS)
 
     def of(
         self, folder: Path, update: int | None, source: str, target: str | None, bounds: Bounds
@@ -132,26 +132,26 @@ class MomentCache:
         )
 
 
-def _open(folder: Path, update: int | None) -> Opened:
+def _open(folder: Path, update: int | None) -> OpenedModel:
     loaded = load_moment(folder, update)
     loaded.model.freeze()
-    return open_any(loaded)
+    return open_model(loaded)
 
 
 @torch.inference_mode()
-def _look(opened: Opened, source: str, target: str | None, bounds: Bounds) -> MomentTrace:
-    loaded = loaded_of(opened)
+def _look(opened: OpenedModel, source: str, target: str | None, bounds: Bounds) -> MomentTrace:
+    loaded = opened.loaded
     limit = bounds.looked
     if isinstance(opened, Translator):
         limit = min(limit, opened.limit)
     check_tokens("the source", loaded.source_tokenizer, source, limit)
     check_tokens("the target", loaded.target_tokenizer, target or "", limit)
     if not isinstance(opened, Translator):
-        return MomentTrace(trace(opened, source, target), None)
-    own = next(iter(opened.translate([source], _SEARCH)))[0].text
+        return MomentTrace(opened.trace(source, target), None)
+    own = next(iter(opened.translate_each([source], _SEARCH)))[0].text
     shown = own if target is None else target
     # A model that has learned little may write nothing: then there is only what it began with.
-    return MomentTrace(trace(opened, source, shown or None, search=_SEARCH), own)
+    return MomentTrace(opened.trace(source, shown or None, search=_SEARCH), own)
 
 
 def _written(folder: Path, update: int | None) -> int:

@@ -159,7 +159,7 @@ class TranslationRunner:
         texts = [item.payload.text for item in items]
         streaming = self._streaming(items)
         if self.with_alignments:  # alone, so on all cores; and nothing is aligned before the end
-            found = list(streaming.translate(texts, self.search, batch_rows=self.rows))
+            found = list(streaming.translate_each(texts, self.search, batch_rows=self.rows))
             yield from zip(items, found, strict=True)
         else:
             for place, translations in streaming.translate_as_found(texts, self.search):
@@ -183,9 +183,9 @@ class TranslationRunner:
                 item.emit(partial)
 
         model = StreamingModel(
-            loaded.translator, lambda: any(item.is_wanted for item in items), emit, set(streamed)
+            translator.models[0], lambda: any(item.is_wanted for item in items), emit, set(streamed)
         )
-        return replace(translator, loaded=(replace(loaded, model=model),))
+        return replace(translator, loaded=replace(loaded, model=model))
 
 
 def check_texts(served: Served, texts: Sequence[str], bounds: Bounds) -> None:

@@ -1,20 +1,21 @@
 """One file per thing one can train and use; commands, service and lessons ask these."""
 
 from regard.inspection.trace import MASK
-from regard.systems.ablation import ablate
 from regard.systems.alignment import Alignment, Extraction
-from regard.systems.dialogue import Answer, Chat
-from regard.systems.filling import Finder, Found
-from regard.systems.importance import importance
-from regard.systems.labels import Judge, TaggedWord, Told, WordJudge
+from regard.systems.dialogue import Answer, Chat, DialogueModel
+from regard.systems.exchange import export_model, import_model
+from regard.systems.filling import FilledText, FoundWord, TextEncoder
+from regard.systems.labels import TextClassifier, TextLabel
+from regard.systems.loading import load, load_moment
 from regard.systems.looks import Looks, Noted
+from regard.systems.opened import OpenedModel, open_model, trace
 from regard.systems.pruning import Pruned, pruning_curve
 from regard.systems.request import Request
-from regard.systems.scoring import Scored
-from regard.systems.tracing import Opened, loaded_of, open_any, trace
+from regard.systems.results import Ablation, Output, Result, Scored
+from regard.systems.system import System, build, load_system, prepare, system_of
+from regard.systems.tags import TaggedText, TaggedWord, WordTagger
 from regard.systems.translation import Translation, Translator
-from regard.systems.translation_ablation import Ablation
-from regard.systems.writing import Writer
+from regard.systems.writing import TextGenerator, WrittenText
 
 __all__ = [
     "MASK",
@@ -22,26 +23,38 @@ __all__ = [
     "Alignment",
     "Answer",
     "Chat",
+    "DialogueModel",
     "Extraction",
-    "Finder",
-    "Found",
-    "Judge",
+    "FilledText",
+    "FoundWord",
     "Looks",
     "Noted",
-    "Opened",
+    "OpenedModel",
+    "Output",
     "Pruned",
     "Request",
+    "Result",
     "Scored",
+    "System",
+    "TaggedText",
     "TaggedWord",
-    "Told",
+    "TextClassifier",
+    "TextEncoder",
+    "TextGenerator",
+    "TextLabel",
     "Translation",
     "Translator",
-    "WordJudge",
-    "Writer",
-    "ablate",
-    "importance",
-    "loaded_of",
-    "open_any",
+    "WordTagger",
+    "WrittenText",
+    "build",
+    "export_model",
+    "import_model",
+    "load",
+    "load_moment",
+    "load_system",
+    "open_model",
+    "prepare",
     "pruning_curve",
+    "system_of",
     "trace",
 ]

@@ -1,4 +1,4 @@
-"""A text that is written on, and its trace: every word looks at itself and the words before it."""
+"""A text that is written on: its prompt, and the tokens after it in their places."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,11 +7,11 @@ import torch
 
 from regard.decoding import Slid, stream
 from regard.errors import UsageError
-from regard.inspection.trace import BEGINNING, Sentence, Step, Trace
+from regard.folder import LoadedModel
+from regard.inspection.trace import BEGINNING, Sentence
+from regard.models import Gpt
 from regard.shapes import Float, Tensor
 from regard.special import EOS
-from regard.systems.watching import positions, provenance, steps, watch
-from regard.systems.writing import Writer
 from regard.text import sentences
 from regard.text.sentences import Placed
 
@@ -38,74 +38,58 @@ class Continuation:
         """How many of them are the prompt's."""
         return len(self.source.tokens) - 1
 
-    def read(self, writer: Writer) -> Float[Tensor, "1 T V"]:
+    def read(self, model: Gpt) -> Float[Tensor, "1 T V"]:
         """The logits of each of them."""
-        device = writer.model.output.weight.device
-        logits: Tensor = writer.model(
+        device = model.output.weight.device
+        logits: Tensor = model(
             torch.tensor([[token.id for token in self.target.read]], device=device)
         )
         return logits
 
-    def steps(self, writer: Writer, logits: Float[Tensor, "T V"]) -> tuple[Step, ...]:
-        """How probable they are."""
-        return steps(logits, self.ids, writer.tokenizer)
 
-
-def go_on(writer: Writer, prompt: str, target: str | None, n_new: int) -> Continuation:
+def go_on(
+    loaded: LoadedModel, model: Gpt, prompt: str, target: str | None, n_new: int
+) -> Continuation:
     """Write so many tokens on from a prompt, the most probable ones, or take the target's."""
     if target is not None:
-        after = list(sentences.given(writer.tokenizer, target, len(prompt)))
+        after = list(sentences.given(loaded.source_tokenizer, target, len(prompt)))
         if not after:
             raise UsageError("there is nothing to go on with: the target has no words")
-        begun, n_left_out = _prompt(writer, prompt, len(after))
+        begun, n_left_out = _prompt(loaded, model, prompt, len(after))
         return _joined(prompt, begun, target, after, n_left_out, is_given=True)
     if n_new < 1:
         raise UsageError(f"{n_new} new tokens are not possible: ask for 1 or more")
-    begun, n_left_out = _prompt(writer, prompt, n_new)
+    begun, n_left_out = _prompt(loaded, model, prompt, n_new)
     ids = [id_ for id_, *_ in begun] or [BEGINNING.id]
-    device = writer.model.output.weight.device
+    device = model.output.weight.device
     # All that is read fits into the context, so nothing slides out of sight.
-    written = stream(writer.model, ids, None, most=n_new, device=device)
+    written = stream(model, ids, None, most=n_new, device=device)
     new = [event.token for event in written if not isinstance(event, Slid)]
     if len(new) < n_new:
         new.append(EOS)  # the text is at its end
-    return _spelled(writer, prompt, begun, new, n_left_out, is_given=False)
+    return _spelled(loaded, prompt, begun, new, n_left_out, is_given=False)
 
 
-def gone_on(writer: Writer, prompt: str, new: Sequence[int]) -> Continuation:
+def gone_on(loaded: LoadedModel, model: Gpt, prompt: str, new: Sequence[int]) -> Continuation:
     """Tokens that were written after a prompt, however they were chosen."""
-    begun, n_left_out = _prompt(writer, prompt, len(new))
-    return _spelled(writer, prompt, begun, new, n_left_out, is_given=True)
+    begun, n_left_out = _prompt(loaded, model, prompt, len(new))
+    return _spelled(loaded, prompt, begun, new, n_left_out, is_given=True)
 
 
-def trace_continuation(writer: Writer, written: Continuation) -> Trace:
-    """Read the whole text while the model is watched."""
-    seen = watch(writer.model, lambda: written.read(writer))
-    return Trace(
-        written.source,
-        written.target,
-        seen.sites,
-        written.steps(writer, seen.logits),
-        provenance(writer.loaded, written.is_given, written.n_left_out, seen.difference),
-        positions=positions(writer.model, len(written.ids)),
-        does="write",
-    )
-
-
-def _prompt(writer: Writer, prompt: str, n_after: int) -> tuple[list[Placed], int]:
+def _prompt(loaded: LoadedModel, model: Gpt, prompt: str, n_after: int) -> tuple[list[Placed], int]:
     """The tokens of a prompt, without those that leave the context before all is read."""
-    limit = writer.model.context - n_after + 1
+    limit = model.context - n_after + 1
     if limit < 1:
         raise UsageError(
             f"{n_after:,} new tokens cannot be looked at together: the model sees "
-            f"{writer.model.context:,} at once"
+            f"{model.context:,} at once"
         )
-    placed = list(sentences.given(writer.tokenizer, prompt))
+    placed = list(sentences.given(loaded.source_tokenizer, prompt))
     return placed[-limit:], max(0, len(placed) - limit)
 
 
 def _spelled(
-    writer: Writer,
+    loaded: LoadedModel,
     prompt: str,
     begun: list[Placed],
     new: Sequence[int],
@@ -114,7 +98,7 @@ def _spelled(
     is_given: bool,
 ) -> Continuation:
     ids = [id_ for id_, *_ in begun]
-    text, after = sentences.written(writer.tokenizer, new, ids, prompt)
+    text, after = sentences.written(loaded.source_tokenizer, new, ids, prompt)
     return _joined(prompt, begun, text, after, n_left_out, is_given=is_given)
 
 

@@ -1,4 +1,4 @@
-"""The same translator with CTranslate2 for its searches: its speed, our ranking.
+"""A translator with CTranslate2 for its searches: its speed, our ranking.
 
 CTranslate2 ranks by ``log P / n^alpha``, and knows no ``((5 + n) / 6)^alpha``: it is asked for all
 hypotheses of its beam, and they are ranked here by the penalty that was asked for. While it
@@ -20,7 +20,6 @@ import torch
 
 from regard.decoding import Hypothesis, Search, SourceLine, search_many
 from regard.errors import UsageError
-from regard.folder import load
 from regard.folder.foreign import kept_beside
 from regard.folder.foreign.ctranslate2_model import N_PLACES, ctranslate2, tokens_of
 from regard.special import BOS, PAD
@@ -49,24 +48,25 @@ class CTranslate2Translator(Translator):
         max_tokens: int = MAX_TOKENS,
     ) -> "CTranslate2Translator":
         """Open a model folder, and the form of it that is kept for CTranslate2."""
-        kind = (device or torch.device("cpu")).type
-        if kind not in ("cpu", "cuda"):
-            raise UsageError(f"CTranslate2 does not run on {kind}: choose --device cpu or cuda")
-        loaded = load(folder)
-        loaded.translator.freeze()
-        n_workers = torch.get_num_threads() if kind == "cpu" else 1
+        where = (device or torch.device("cpu")).type
+        if where not in ("cpu", "cuda"):
+            raise UsageError(f"CTranslate2 does not run on {where}: choose --device cpu or cuda")
+        plain = Translator.open(folder)
+        loaded = plain.loaded
+        n_workers = torch.get_num_threads() if where == "cpu" else 1
         with ExitStack() as stack:
             path = stack.enter_context(kept_beside(loaded, compute))
             engine = ctranslate2().Translator(
                 str(path),
-                device=kind,
+                device=where,
                 compute_type=compute,
                 inter_threads=n_workers,  # of one thread each: two of them do not wait
                 intra_threads=1,
             )
         tokens = tokens_of(loaded.target_tokenizer)
         return cls(
-            (loaded,),
+            loaded,
+            (),
             max_tokens,
             engine,
             tokens_of(loaded.source_tokenizer),

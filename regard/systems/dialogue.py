@@ -1,34 +1,44 @@
-"""A conversation with a model that answers: what was said last is what it reads."""
+"""Dialogue: a model that answers, and a conversation with it: it reads what was said last."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
+from typing import ClassVar, Unpack, overload
 
-import torch
-
+from regard.config import Recipe
 from regard.decoding import Limits, Search, Slid, stream
-from regard.errors import UsageError
-from regard.folder import load
+from regard.errors import UsageError, WrongModelError
 from regard.special import EOS, TURN
-from regard.systems.scoring import Scored
-from regard.systems.translation import MAX_TOKENS, Translator
-from regard.text.given import checked_text
+from regard.systems.networks import build_pair_network
+from regard.systems.opened import refusal
+from regard.systems.pairs import prepare_pairs
+from regard.systems.request import SearchOptions, chosen_search
+from regard.systems.results import Result, Scored
+from regard.systems.system import System, Words
+from regard.systems.translation import Translator
+from regard.text.given import checked_text, checked_texts
 from regard.text.streaming import StreamedText
 from regard.text.turns import join_turns
+from regard.training.prepared import Prepared
 
 LONGEST = 100  # tokens of an answer
 GREEDY = Search(width=1)
 
 
-@dataclass(frozen=True)
-class Answer:
+@dataclass(frozen=True, repr=False)
+class Answer(Result):
     """What was answered, and what of the conversation the model had read."""
+
+    shows: ClassVar[tuple[str, ...]] = ("text", "source")
 
     text: str
     tokens: tuple[int, ...]  # without <EOS>
     source: str
     n_left_out: int = 0  # tokens of a turn that is too long by itself
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass
@@ -46,31 +56,10 @@ class Chat:
     last: Answer | None = None
     n_drawn: int = 0  # answers so far: each has a stream of chance of its own
 
-    @classmethod
-    def open(
-        cls,
-        folder: str | Path,
-        search: Search = GREEDY,
-        *,
-        longest: int = LONGEST,
-        device: str | torch.device = "cpu",
-        max_tokens: int = MAX_TOKENS,
-    ) -> "Chat":
-        """Begin to talk with the model of a folder, if it learned to answer."""
-        loaded = load(folder, device)
-        task = loaded.recipe.training.task
-        if task != "dialogue":
-            raise UsageError(
-                f"{loaded.path} holds a model of task {task}, which does not answer: give a folder "
-                "that `regard train dialogue` made"
-            )
-        loaded.translator.freeze()
-        return cls(Translator((loaded,), max_tokens), search, longest)
-
     def read(self, said: str) -> str:
         """What the model is given when this is said: the last turns, as many as there is room."""
         turns = [*self.turns, checked_text(said, "said")][
-            -self.translator.loaded[0].recipe.data.turns :
+            -self.translator.loaded.recipe.data.turns :
         ]
         while len(turns) > 1 and len(self._ids(join_turns(turns))) > self.translator.limit:
             del turns[0]
@@ -86,7 +75,7 @@ class Chat:
         search = self._with_room()
         tokens: list[int] = []
         if search.sampling is None and (search.width > 1 or search.no_repeat):
-            ((found, *_),) = self.translator.translate([source], search, first=number)
+            ((found, *_),) = self.translator.translate_each([source], search, first=number)
             tokens += self._until_turn(found.tokens)
             text = self.translator.target_tokenizer.decode(tokens).strip()
             yield text
@@ -105,7 +94,7 @@ class Chat:
         self.turns += [said, self.last.text]
 
     def say(self, said: str) -> Answer:
-        """The same at once."""
+        """The whole answer."""
         for _ in self.answer(said):
             pass
         assert self.last is not None
@@ -149,3 +138,62 @@ class Chat:
         """The tokens up to a mark between turns, which no answer should hold."""
         token = self.translator.target_tokenizer.token
         return takewhile(lambda one: TURN not in token(one), found)
+
+
+@dataclass(frozen=True)
+class DialogueModel(Translator):
+    """A model that answers what was said."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.system is not SYSTEM:
+            raise WrongModelError(refusal(self.loaded, "answer"))
+
+    def chat(self, search: Search = GREEDY, *, longest: int = LONGEST) -> Chat:
+        """Begin a conversation."""
+        return Chat(self, search, longest)
+
+    @overload
+    def answer(  # type: ignore[overload-overlap]  # a str iterates too, but is one sentence
+        self, said: str, **options: Unpack[SearchOptions]
+    ) -> Answer: ...
+
+    @overload
+    def answer(self, said: Sequence[str], **options: Unpack[SearchOptions]) -> list[Answer]: ...
+
+    def answer(
+        self, said: str | Sequence[str], **options: Unpack[SearchOptions]
+    ) -> Answer | list[Answer]:
+        """The answer to what begins a conversation, or to each of several."""
+        search = chosen_search(options) if options else GREEDY
+        if isinstance(said, str):
+            return self.chat(search).say(said)
+        return [self.chat(search).say(one) for one in checked_texts(said, "said")]
+
+    def use(self, inputs: Sequence[str]) -> Sequence[Result]:
+        """Answer each."""
+        return self.answer(inputs)
+
+
+def _prepare(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepared:
+    return prepare_pairs(recipe, folder, n_processes=n_processes, turns=recipe.data.turns)
+
+
+SYSTEM = System(
+    name="dialogue",
+    build=build_pair_network,
+    prepare=_prepare,
+    open=DialogueModel,
+    words=Words(
+        command="chat",
+        methods=("chat", "answer"),
+        use="`regard chat` talks with it",
+        example="regard {command} {model}",
+        sample=("said", "reference", "answer"),
+    ),
+    data=("pairs", "dialogue"),
+    refusals={
+        "text": "learns who answers what, and plain text does not say it: name conversations with "
+        "--dialogue"
+    },
+)

@@ -1,21 +1,23 @@
-"""A text with gaps, and its trace: every word looks at all others, and so gaps are filled."""
+"""A text with gaps: the tokens around them, and the words that fill them."""
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 
 from regard.errors import UsageError
-from regard.inspection.trace import MASK, Sentence, Trace
+from regard.inspection.trace import MASK, Sentence
 from regard.shapes import Float, Tensor
 from regard.special import UNKNOWN
-from regard.systems.filling import Finder
-from regard.systems.watching import positions, provenance, steps, watch
 from regard.text import sentences
 from regard.text.sentences import Placed
 
+if TYPE_CHECKING:
+    from regard.systems.filling import TextEncoder
 
-def with_gaps(finder: Finder, text: str) -> Sentence:
+
+def with_gaps(finder: "TextEncoder", text: str) -> Sentence:
     """The text as the model reads it."""
     source = sentences.gapped(finder.tokenizer, text, finder.model.mask)
     if len(source.tokens) == 2:
@@ -24,19 +26,21 @@ def with_gaps(finder: Finder, text: str) -> Sentence:
     return source
 
 
-def read(finder: Finder, source: Sentence) -> Float[Tensor, "1 L V"]:
+def read(finder: "TextEncoder", source: Sentence) -> Float[Tensor, "1 L V"]:
     """The logits at every place."""
     ids = torch.tensor([[token.id for token in source.tokens]], device=finder.device)
     logits: Tensor = finder.model(ids)
     return logits
 
 
-def at_gaps(finder: Finder, source: Sentence, logits: Float[Tensor, "L V"]) -> Float[Tensor, "N V"]:
+def at_gaps(
+    finder: "TextEncoder", source: Sentence, logits: Float[Tensor, "L V"]
+) -> Float[Tensor, "N V"]:
     """Those at the gaps, where words alone can stand."""
     return finder.words_alone(logits[list(source.gaps)])
 
 
-def given_words(finder: Finder, source: Sentence, target: str) -> list[int]:
+def given_words(finder: "TextEncoder", source: Sentence, target: str) -> list[int]:
     """The tokens that stand in the target where the source has gaps."""
     other = sentences.gapped(finder.tokenizer, target, finder.model.mask)
     gaps = set(source.gaps)
@@ -51,7 +55,7 @@ def given_words(finder: Finder, source: Sentence, target: str) -> list[int]:
     return found
 
 
-def _between(finder: Finder, parts: list[str], target: str) -> list[int]:
+def _between(finder: "TextEncoder", parts: list[str], target: str) -> list[int]:
     """The same by what is written: a piece of the whole target may span a gap and its neighbour."""
     match = re.fullmatch("(.+?)".join(map(re.escape, parts)), target, re.DOTALL)
     words = match.groups() if match else ()
@@ -68,7 +72,7 @@ def _between(finder: Finder, parts: list[str], target: str) -> list[int]:
     return found
 
 
-def filled(finder: Finder, source: Sentence, found: Sequence[int]) -> Sentence:
+def filled(finder: "TextEncoder", source: Sentence, found: Sequence[int]) -> Sentence:
     """The text with words in its gaps; its tokens are those that were found."""
     placed: list[Placed] = []
     first, *parts = source.text.split(MASK)
@@ -78,21 +82,3 @@ def filled(finder: Finder, source: Sentence, found: Sequence[int]) -> Sentence:
         placed.append((id_, finder.tokenizer.token(id_), len(text), len(text) + len(word)))
         text += word + part
     return sentences.whole(text, placed)
-
-
-def trace_filling(finder: Finder, text: str, target: str | None) -> Trace:
-    """Read a text, and find the word of each [MASK], or take those that the target has there."""
-    source = with_gaps(finder, text)
-    words = None if target is None else given_words(finder, source, target)
-    seen = watch(finder.model, lambda: read(finder, source))
-    logits = at_gaps(finder, source, seen.logits)
-    found = logits.argmax(-1).tolist() if words is None else words
-    return Trace(
-        source,
-        filled(finder, source, found),
-        seen.sites,
-        steps(logits, found, finder.tokenizer),
-        provenance(finder.loaded, target is not None, 0, seen.difference),
-        positions=positions(finder.model, len(source.tokens)),
-        does="fill",
-    )

@@ -1,43 +1,56 @@
-"""A folder of a model that tells labels: of texts, or of the words of a text."""
+"""Labels: a model folder that tells the label of a text, or of a pair of texts."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Generic, TypeVar, overload
+from typing import ClassVar, overload
 
 import numpy as np
 import torch
 
+from regard.config import Network
 from regard.config.labelling import ClassifierSection, Labelling
-from regard.data import NOTHING, labelled_batch, text_row, word_rows
-from regard.errors import UsageError
-from regard.folder import LoadedModel, load_lexicon
-from regard.models import Classifier, Labeller, Tagger
+from regard.data import (
+    NOTHING,
+    Classified,
+    Tagged,
+    labelled_batch,
+    parse_labelled,
+    read_classified,
+    text_row,
+)
+from regard.errors import UsageError, WrongModelError
+from regard.models import Classifier, Labeller, Model
 from regard.shapes import Float, Tensor
-from regard.systems.opening import open_as
-from regard.text import Tokenizer, Word
+from regard.systems.labelled import Examples, PreparedLabels, Row, n_labels
+from regard.systems.networks import layers, sizes_alone
+from regard.systems.opened import OpenedModel, refusal
+from regard.systems.results import Result
+from regard.systems.system import LABELS_ONLY, System, Words
+from regard.text import Tokenizer
 from regard.text.given import checked_items, checked_text, checked_texts
-from regard.text.segmenting import Lexicon, is_parted, parted
-from regard.text.sentences import cut_at_words, joined
-from regard.text.words import split
 
 _ROWS = 64
 
-Kind = TypeVar("Kind", bound=Labeller)
 
+@dataclass(frozen=True, repr=False)
+class TextLabel(Result):
+    """A label, how probable it is, and the next likeliest where several were asked for."""
 
-@dataclass(frozen=True)
-class Told:
-    """A label, and how probable it is."""
+    shows: ClassVar[tuple[str, ...]] = ("label", "probability")
 
     label: str
     probability: float
+    others: tuple["TextLabel", ...] = ()
+
+    def __str__(self) -> str:
+        return self.label
 
 
 @dataclass(frozen=True)
-class _Opened(Generic[Kind]):
-    loaded: LoadedModel
-    model: Kind
+class LabellingModel(OpenedModel):
+    """What tells labels, of whatever; its attention is not shown."""
+
+    has_traces: ClassVar[bool] = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -47,24 +60,25 @@ class _Opened(Generic[Kind]):
         return network.labels
 
     @property
-    def tokenizer(self) -> Tokenizer:
-        """What turns text into ids."""
-        return self.loaded.source_tokenizer
+    def limit(self) -> int:
+        """The most tokens it sees at once."""
+        assert isinstance(self.model, Labeller)
+        return self.model.context
 
-    def _best(self, logits: Float[Tensor, "N C"], k: int) -> list[list[Told]]:
+    def likeliest(self, logits: Float[Tensor, "N C"], k: int) -> list[list[TextLabel]]:
+        """The k likeliest labels of each row."""
         best = logits.double().softmax(-1).topk(min(k, len(self.labels)), dim=-1)
         rows = zip(best.indices.tolist(), best.values.tolist(), strict=True)
-        return [[Told(self.labels[i], p) for i, p in zip(*row, strict=True)] for row in rows]
+        return [[TextLabel(self.labels[i], p) for i, p in zip(*row, strict=True)] for row in rows]
 
 
 @dataclass(frozen=True)
-class Judge(_Opened[Classifier]):
+class TextClassifier(LabellingModel):
     """A model that tells the label of a text, or of a pair of texts."""
 
-    @classmethod
-    def open(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "Judge":
-        """Open a model folder."""
-        return cls(*open_as(Classifier, folder, device, cannot="tells no label of a text"))
+    def __post_init__(self) -> None:
+        if not isinstance(self.loaded.model, Classifier):
+            raise WrongModelError(refusal(self.loaded, "classify"))
 
     @property
     def n_texts(self) -> int:
@@ -76,31 +90,39 @@ class Judge(_Opened[Classifier]):
     @overload
     def classify(  # type: ignore[overload-overlap]  # a str iterates too, but is one text
         self, texts: str, k: int = 1
-    ) -> list[Told]: ...
+    ) -> TextLabel: ...
 
     @overload
-    def classify(
-        self, texts: Iterable[str | Sequence[str]], k: int = 1
-    ) -> Iterator[list[Told]]: ...
+    def classify(self, texts: Iterable[str | Sequence[str]], k: int = 1) -> list[TextLabel]: ...
 
     def classify(
         self, texts: str | Iterable[str | Sequence[str]], k: int = 1
-    ) -> list[Told] | Iterator[list[Told]]:
-        """The k likeliest labels of a text; of several texts or pairs, of each.
+    ) -> TextLabel | list[TextLabel]:
+        """The likeliest label of a text, or of each of several texts or pairs.
 
-        What is too long is cut.
+        The next likeliest are in ``others`` where ``k`` is above 1. What is too long is cut.
         """
         if isinstance(texts, str):
-            return next(self._classify([(texts,)], k))
+            return _best(next(self.classify_each([texts], k)))
+        return [_best(found) for found in self.classify_each(texts, k)]
+
+    def use(self, inputs: Sequence[str]) -> Sequence[TextLabel]:
+        """Classify."""
+        return self.classify(inputs)
+
+    def classify_each(
+        self, texts: Iterable[str | Sequence[str]], k: int = 1
+    ) -> Iterator[list[TextLabel]]:
+        """The k likeliest labels of each text or pair, as they are found."""
         items = enumerate(checked_items(texts, "texts"))
         return self._classify([_texts(one, f"texts[{number}]") for number, one in items], k)
 
     @torch.inference_mode()
-    def _classify(self, texts: Sequence[tuple[str, ...]], k: int) -> Iterator[list[Told]]:
+    def _classify(self, texts: Sequence[tuple[str, ...]], k: int) -> Iterator[list[TextLabel]]:
         for first in range(0, len(texts), _ROWS):
             rows = [self.row(one)[0] for one in texts[first : first + _ROWS]]
             read = labelled_batch([(np.asarray(row), np.asarray([NOTHING])) for row in rows]).source
-            yield from self._best(self.model(read.to(self.model.output.weight.device)), k)
+            yield from self.likeliest(self.model(read.to(self.device)), k)
 
     def row(self, texts: str | Sequence[str]) -> tuple[list[int], bool]:
         """What the model reads of a text or pair, and whether it was cut."""
@@ -114,7 +136,12 @@ class Judge(_Opened[Classifier]):
             )
         if not all(one.strip() for one in texts):
             raise UsageError("an empty text has no label: give some words, or leave the line out")
-        return text_row(self.tokenizer, texts, self.model.context)
+        return text_row(self.tokenizer, texts, self.limit)
+
+
+def _best(found: Sequence[TextLabel]) -> TextLabel:
+    best, *others = found
+    return TextLabel(best.label, best.probability, tuple(others))
 
 
 def _texts(given: object, name: str) -> tuple[str, ...]:
@@ -125,94 +152,55 @@ def _texts(given: object, name: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class TaggedWord(Told):
-    """A word of a text, its tag, and how probable that is."""
-
-    word: str
-    start: int  # in the text
-    end: int
-
-
-@dataclass(frozen=True)
-class WordJudge(_Opened[Tagger]):
-    """A model that tells the tag of each word."""
-
-    lexicon: Lexicon | None = None  # the words of its training data, where they are known
+class PreparedTextLabels(PreparedLabels):
+    """Texts or pairs with a label each."""
 
     @classmethod
-    def open(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "WordJudge":
-        """Open a model folder."""
-        loaded, model = open_as(Tagger, folder, device, cannot="tells no tags of words")
-        return cls(loaded, model, load_lexicon(folder))
+    def read(cls, train: Sequence[str], valid: Sequence[str]) -> tuple[Examples, Examples]:
+        """Texts and their labels."""
+        learned = read_classified([parse_labelled(name) for name in train])
+        labels, n_texts = {one.label for one in learned}, len(learned[0].texts)
+        return learned, read_classified([parse_labelled(name) for name in valid], labels, n_texts)
 
-    def words(self, text: str) -> list[Word]:
-        """The words of a text, cut as the training data were.
+    @classmethod
+    def rows(
+        cls, example: Classified | Tagged, numbers: dict[str, int], tokenizer: Tokenizer, most: int
+    ) -> tuple[list[Row], bool]:
+        """One row, which may be cut."""
+        assert isinstance(example, Classified)
+        row, is_cut = text_row(tokenizer, example.texts, most)
+        return [(row, np.asarray([numbers[example.label]], dtype=np.int32))], is_cut
 
-        Where spaces part characters that are usually written without, they part the words. Else
-        Chinese and Japanese are cut by the words of the training data; signs stand by themselves.
-        """
-        checked_text(text, "text")
-        if self.lexicon is None and is_parted(text):
-            return parted(text)
-        return split(text) if self.lexicon is None else self.lexicon.words(text)
-
-    @overload
-    def tag(  # type: ignore[overload-overlap]  # a str iterates too, but is one text
-        self, sentences: str
-    ) -> list[TaggedWord]: ...
-
-    @overload
-    def tag(
-        self, sentences: Iterable[str | tuple[str, Sequence[Word]]]
-    ) -> Iterator[list[TaggedWord]]: ...
-
-    def tag(
-        self, sentences: str | Iterable[str | tuple[str, Sequence[Word]]]
-    ) -> list[TaggedWord] | Iterator[list[TaggedWord]]:
-        """The words of a sentence, each with its likeliest tag; of several sentences, of each.
-
-        A sentence may be given with its words and their places, as ``words`` finds them.
-        """
-        if isinstance(sentences, str):
-            return next(self._tag([(sentences, self.words(sentences))]))
-        items = enumerate(checked_items(sentences, "sentences"))
-        return self._tag([self._given(one, f"sentences[{number}]") for number, one in items])
-
-    def _given(self, sentence: object, name: str) -> tuple[str, Sequence[Word]]:
-        if isinstance(sentence, tuple) and len(sentence) == 2:
-            return checked_text(sentence[0], f"{name}[0]"), sentence[1]
-        text = checked_text(sentence, name)
-        return text, self.words(text)
-
-    @torch.inference_mode()
-    def _tag(self, sentences: Sequence[tuple[str, Sequence[Word]]]) -> Iterator[list[TaggedWord]]:
-        for first in range(0, len(sentences), _ROWS):
-            part = sentences[first : first + _ROWS]
-            cut = [
-                word_rows(cut_at_words(self.tokenizer, *_read(text, words)), self.model.context)
-                for text, words in part
-            ]
-            told = iter(self._told([row for rows in cut for row in rows]))
-            for _, words in part:
-                yield [_tagged(word, next(told)) for word in words]
-
-    def _told(self, rows: list[tuple[list[int], list[int]]]) -> Iterator[Told]:
-        """The tags of all words of these rows, end to end."""
-        for first in range(0, len(rows), _ROWS):
-            pairs = []
-            for ids, firsts in rows[first : first + _ROWS]:
-                places = np.full(len(ids), NOTHING)
-                places[firsts] = 0
-                pairs.append((np.asarray(ids), places))
-            batch = labelled_batch(pairs).to(self.model.output.weight.device)
-            logits = self.model.at(batch.source, batch.target != NOTHING)
-            yield from (best for (best,) in self._best(logits, 1))
+    @classmethod
+    def facts(cls, example: Classified | Tagged) -> dict[str, object]:
+        """Of how many texts a label is said."""
+        return {"n_texts": len(example.texts)}
 
 
-def _tagged(word: Word, told: Told) -> TaggedWord:
-    return TaggedWord(told.label, told.probability, word.text, word.start, word.end)
+def _build(network: Network, n_source_tokens: int, n_target_tokens: int) -> Model:
+    assert isinstance(network, ClassifierSection)
+    return Classifier(
+        n_source_tokens,
+        sizes_alone(network),
+        n_labels=n_labels(network),
+        n_types=network.n_types,
+        pooling=network.pooling,
+        **layers(network),
+    )
 
 
-def _read(text: str, words: Sequence[Word]) -> tuple[str, Sequence[Word]]:
-    """A text as training reads it: there, too, spaces that part Chinese words are not read."""
-    return joined([word.text for word in words]) if is_parted(text) else (text, words)
+SYSTEM = System(
+    name="labels",
+    build=_build,
+    prepare=PreparedTextLabels.prepare,
+    open=TextClassifier,
+    words=Words(
+        command="classify",
+        methods=("classify",),
+        use="`regard classify` reads with it, and judges it with --gold FILE",
+        reads="tokens of text",
+        predicts="labels",
+    ),
+    data=("pairs",),
+    refusals=LABELS_ONLY,
+)

@@ -1,15 +1,15 @@
-"""Which heads a translator needs: their importance over pairs, and what is lost without them."""
+"""What a translator loses without its heads, one after the other."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from regard.decoding import Search
-from regard.errors import UsageError
+from regard.errors import UsageError, WrongModelError
 from regard.folder import LoadedModel
 from regard.inspection.ablation import ablated
 from regard.inspection.heads import Head, HeadLike, all_heads, find_heads
-from regard.systems.one_model import one_model
+from regard.systems.opened import open_model, refusal
 from regard.systems.translation import Translator
 
 _TOGETHER = 32
@@ -38,7 +38,9 @@ def pruning_curve(
     after how many to measure, by default after each, and before the first. With a ``search`` the
     sources are translated too, for BLEU to judge.
     """
-    translator = one_model(model)
+    translator = open_model(model)
+    if not isinstance(translator, Translator):
+        raise WrongModelError(refusal(translator.loaded, "translate"))
     network = translator.models[0]
     heads = find_heads(network, list(order))
     counts = range(len(heads) + 1) if removed is None else removed
@@ -58,4 +60,4 @@ def pruning_curve(
 
 
 def _written(translator: Translator, sources: Sequence[str], search: Search) -> tuple[str, ...]:
-    return tuple(found[0].text for found in translator.translate(sources, search))
+    return tuple(found[0].text for found in translator.translate_each(sources, search))

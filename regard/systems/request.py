@@ -1,10 +1,12 @@
-"""One sentence to translate, and what its translation has to begin with and contain."""
+"""What is asked of a translator: a sentence, what its translation must have, and the search."""
 
 from dataclasses import dataclass
+from typing import TypedDict
 
-from regard.decoding import Phrase
+from regard.decoding import Limits, Phrase, Sampling, Search
 from regard.errors import UsageError
 from regard.special import UNKNOWN
+from regard.systems.results import check_options
 from regard.text import Tokenizer
 from regard.text.given import checked_text, checked_texts
 from regard.text.words import join
@@ -48,3 +50,43 @@ def spellings(tokenizer: Tokenizer, phrase: str) -> Phrase:
     inside = tuple(piece.id for piece in pieces if piece.start >= len(_NEVER_MERGED))
     is_apart = all(piece.start or piece.end <= len(_NEVER_MERGED) for piece in pieces)
     return (ids, inside) if is_apart and inside and inside != ids else (ids,)
+
+
+class SearchOptions(TypedDict, total=False):
+    """How translations are searched for, in the words of the command line."""
+
+    beam: int  # 5
+    n_best: int  # 1: how many translations of a sentence
+    alpha: float  # 1.0: of the length penalty
+    penalty: str  # "wu" or "power"
+    no_repeat: int  # no n-gram of so many tokens twice; 0: as it comes
+    max_length: int  # tokens of an output
+    sample: bool  # draw by chance instead of searching
+    temperature: float
+    top_k: int
+    top_p: float
+    seed: int
+
+
+_DRAWN = ("temperature", "top_k", "top_p", "seed")
+
+
+def chosen_search(options: SearchOptions) -> Search:
+    """The search that these options ask for; what is not named is as usual."""
+    check_options(options, SearchOptions, "a search")
+    drawn = {name: options[name] for name in _DRAWN if name in options}  # type: ignore[literal-required]
+    is_drawn = options.get("sample", bool(drawn))
+    if drawn and not is_drawn:
+        raise UsageError(f"{next(iter(drawn))} is for drawing by chance: add sample=True")
+    sampling = Sampling(**drawn) if is_drawn else None
+    n_best = options.get("n_best", 1)
+    usual = Limits()
+    return Search(
+        width=1 if is_drawn else options.get("beam", max(5, n_best)),
+        n_best=n_best,
+        alpha=options.get("alpha", 1.0),
+        penalty=options.get("penalty", "wu"),
+        limits=Limits(most=options.get("max_length", usual.most)),
+        no_repeat=options.get("no_repeat", 0),
+        sampling=sampling,
+    )

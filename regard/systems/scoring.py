@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import torch
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
 
 from regard.data import MemoryCorpus, collate
-from regard.models import EncoderDecoder
-from regard.shapes import Float, Tensor
+from regard.models import EncoderDecoder, Model
+from regard.shapes import Float, Int, Tensor
 from regard.special import PAD
 
 Item = TypeVar("Item")
@@ -18,26 +19,6 @@ IdPair = tuple[Sequence[int], Sequence[int]]
 READ_AHEAD = 1024  # pairs sorted by length together
 _BATCH_TOKENS = 4096  # padded, on the longer side
 _ROWS = 1024  # of the vocabulary-wide table that is computed at once
-
-
-@dataclass(frozen=True)
-class Scored:
-    """A target, token by token with <EOS>, and the log-probability the model gives to each."""
-
-    tokens: tuple[int, ...]
-    pieces: tuple[str, ...]
-    log_probabilities: tuple[float, ...]
-    n_left_out: int = 0  # tokens beyond the limit, of source and target
-
-    @property
-    def log_probability(self) -> float:
-        """``log P(target | source) = Σ log P(yᵢ | y₁ … yᵢ₋₁, source)``."""
-        return math.fsum(self.log_probabilities)
-
-    @property
-    def per_token(self) -> float:
-        """The mean over the tokens."""
-        return self.log_probability / len(self.log_probabilities)
 
 
 @torch.inference_mode()
@@ -96,3 +77,16 @@ def _together(tables: Sequence[Float[Tensor, "N V"]]) -> Float[Tensor, "N V"]:
     if len(tables) == 1:
         return tables[0]
     return torch.logsumexp(torch.stack(list(tables)), dim=0) - math.log(len(tables))
+
+
+def padded(rows: Sequence[Sequence[int]], device: torch.device) -> Int[Tensor, "B L"]:
+    """Rows of ids as one table, short ones filled up with PAD."""
+    return pad_sequence([torch.tensor(row) for row in rows], True, PAD).to(device)
+
+
+def row_losses(
+    model: Model, read: Int[Tensor, "B L"], wanted: Int[Tensor, "B L"]
+) -> Float[Tensor, "B"]:
+    """``-log P`` of what is wanted in each row; PAD is nothing."""
+    logits: Tensor = model(read).transpose(1, 2)
+    return F.cross_entropy(logits, wanted, ignore_index=PAD, reduction="none").sum(1)

@@ -1,41 +1,53 @@
-"""A model folder, or several that vote, from sentences to sentences."""
+"""Translation: a model folder, or several that vote, from sentences to sentences."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import overload
+from typing import ClassVar, TypeVar, Unpack, overload
 
 import torch
+from torch.nn import functional as F
 
+from regard.data import Batch, MemoryCorpus, collate
 from regard.decoding import Hypothesis, Search, SourceLine, search_as_found, search_many
-from regard.errors import UsageError
-from regard.folder import LoadedModel, load
+from regard.errors import UsageError, WrongModelError
+from regard.folder import LoadedModel
+from regard.inspection.importance import Losses
+from regard.inspection.trace import Sentence, Trace, TracedSite
 from regard.models import EncoderDecoder
-from regard.special import EOS, UNKNOWN
+from regard.shapes import Float, Tensor
+from regard.special import EOS, PAD, UNKNOWN
 from regard.systems.alignment import Alignment, Extraction, align_batch
-from regard.systems.request import Request, spellings
-from regard.systems.scoring import Scored, token_log_probabilities, windows
-from regard.text import Tokenizer
+from regard.systems.loading import load
+from regard.systems.networks import build_pair_network
+from regard.systems.opened import OpenedModel, refusal
+from regard.systems.pairs import prepare_pairs
+from regard.systems.request import Request, SearchOptions, chosen_search, spellings
+from regard.systems.results import Output, Result, Scored
+from regard.systems.scoring import token_log_probabilities, windows
+from regard.systems.system import PAIRS_ONLY, System, Words
+from regard.systems.watching import positions, provenance, steps, watch
+from regard.text import Tokenizer, sentences
 from regard.text.given import checked_items, checked_pairs, checked_text
 from regard.text.sentences import Units
 from regard.text.words import split
 
 MAX_TOKENS = 512
-_ALIGNED_TOGETHER = 32
+_TOGETHER = 32  # pairs that are aligned or derived at once
 
 
-@dataclass(frozen=True)
-class Translation:
+@dataclass(frozen=True, repr=False)
+class Translation(Output):
     """One translation of a sentence."""
 
-    text: str
-    tokens: tuple[int, ...]  # without <EOS>
-    pieces: tuple[str, ...]
-    score: float  # what the search ranks by
-    log_probability: float
+    shows: ClassVar[tuple[str, ...]] = ("text", "score")
+
+    score: float = 0.0  # what the search ranks by
     n_left_out: int = 0  # source tokens beyond the limit, which were not translated
     unknown: tuple[str, ...] = ()  # words of the source that the vocabulary does not have
+    others: tuple["Translation", ...] = ()  # the next best, where several were asked for
 
 
 @dataclass(frozen=True)
@@ -47,42 +59,49 @@ class _Asked:
     unknown: tuple[str, ...]
 
 
-EMPTY = Translation("", (), (), 0.0, 0.0)
+EMPTY = Translation("", (), (), 0.0)
+
+
+Held = TypeVar("Held", bound="Translator")
 
 
 @dataclass(frozen=True)
-class Translator:
+class Translator(OpenedModel):
     """One model, or an ensemble of models with one vocabulary."""
 
-    loaded: tuple[LoadedModel, ...]
+    others: tuple[LoadedModel, ...] = ()  # that vote with it
     max_tokens: int = MAX_TOKENS  # of a source; what is beyond is left out
 
+    takes: ClassVar[frozenset[str]] = frozenset({"search"})
+
     def __post_init__(self) -> None:
-        if not self.loaded:
-            raise UsageError("there is no model to translate with: give at least one folder")
         if self.max_tokens < 1:
             raise UsageError(f"max_tokens = {self.max_tokens} is not possible: give 1 or more")
-        assert self.models  # each of them translates, or says what it is for
-        first = self.loaded[0]
-        for other in self.loaded[1:]:
+        for one in (self.loaded, *self.others):
+            if not isinstance(one.model, EncoderDecoder):
+                raise WrongModelError(refusal(one, "translate"))
+        for other in self.others:
             for side in ("source", "target"):
-                if _fingerprint(first, side) != _fingerprint(other, side):
+                if _fingerprint(self.loaded, side) != _fingerprint(other, side):
                     raise UsageError(
-                        f"{other.path} cannot vote with {first.path}: its {side} vocabulary is "
-                        "another; the models of an ensemble are trained with the same vocabulary"
+                        f"{other.path} cannot vote with {self.loaded.path}: its {side} vocabulary "
+                        "is another; the models of an ensemble are trained with the same vocabulary"
                     )
 
     @classmethod
     def open(
-        cls,
-        folders: str | Path | Sequence[str | Path],
+        cls: type[Held],
+        folder: str | Path | Sequence[str | Path],
         *,
         device: str | torch.device = "cpu",
         max_tokens: int = MAX_TOKENS,
-    ) -> "Translator":
+    ) -> Held:
         """Open one model folder, or several that translate together."""
-        paths = [folders] if isinstance(folders, str | Path) else folders
-        translator = cls(tuple(load(path, device) for path in paths), max_tokens)
+        paths = [folder] if isinstance(folder, str | Path) else folder
+        if not paths:
+            raise UsageError("there is no model to translate with: give at least one folder")
+        first, *others = (load(path, device) for path in paths)
+        translator = cls(first, tuple(others), max_tokens)
         for model in translator.models:
             model.freeze()
         return translator
@@ -90,22 +109,18 @@ class Translator:
     @property
     def models(self) -> tuple[EncoderDecoder, ...]:
         """The models that vote."""
-        return tuple(one.translator for one in self.loaded)
-
-    @property
-    def device(self) -> torch.device:
-        """Where the models are."""
-        return next(self.models[0].parameters()).device
+        networks = (one.model for one in (self.loaded, *self.others))
+        return tuple(one for one in networks if isinstance(one, EncoderDecoder))
 
     @property
     def source_tokenizer(self) -> Tokenizer:
         """What turns sources into ids."""
-        return self.loaded[0].source_tokenizer
+        return self.loaded.source_tokenizer
 
     @property
     def target_tokenizer(self) -> Tokenizer:
         """What turns ids into targets."""
-        return self.loaded[0].target_tokenizer
+        return self.loaded.target_tokenizer
 
     @property
     def limit(self) -> int:
@@ -114,39 +129,43 @@ class Translator:
 
     @overload
     def translate(  # type: ignore[overload-overlap]  # a str iterates too, but is one sentence
-        self,
-        sentences: str | Request,
-        search: Search | None = None,
-        *,
-        batch_rows: int = 64,
-        first: int = 0,
-    ) -> list[Translation]: ...
+        self, sentences: str | Request, **options: Unpack[SearchOptions]
+    ) -> Translation: ...
 
     @overload
     def translate(
+        self, sentences: Iterable[str | Request], **options: Unpack[SearchOptions]
+    ) -> list[Translation]: ...
+
+    def translate(
+        self, sentences: str | Request | Iterable[str | Request], **options: Unpack[SearchOptions]
+    ) -> Translation | list[Translation]:
+        """The best translation of a sentence, or of each of several; the next best are in it.
+
+        Options are those of a search: beam, n_best, alpha, ... (see :class:`SearchOptions`).
+        """
+        search = chosen_search(options)
+        if isinstance(sentences, str | Request):
+            return _with_others(next(self._translate([sentences], search, 1, 0)))
+        return [_with_others(found) for found in self.translate_each(sentences, search)]
+
+    def use(self, inputs: Sequence[str]) -> Sequence[Result]:
+        """Translate."""
+        return self.translate(inputs)
+
+    def translate_each(
         self,
         sentences: Iterable[str | Request],
         search: Search | None = None,
         *,
         batch_rows: int = 64,
         first: int = 0,
-    ) -> Iterator[list[Translation]]: ...
-
-    def translate(
-        self,
-        sentences: str | Request | Iterable[str | Request],
-        search: Search | None = None,
-        *,
-        batch_rows: int = 64,
-        first: int = 0,
-    ) -> list[Translation] | Iterator[list[Translation]]:
-        """The translations of one sentence, best first; of several, in order, as they are found.
+    ) -> Iterator[list[Translation]]:
+        """The translations of each sentence, best first, as they are found.
 
         A sentence without a token has one translation, which is empty. Sentences are numbered
         from ``first`` on: what sampling draws for one depends on its number alone.
         """
-        if isinstance(sentences, str | Request):
-            return next(self._translate([sentences], search, batch_rows, first))
         checked_items(sentences, "sentences")
         return self._translate(sentences, search, batch_rows, first)
 
@@ -202,7 +221,7 @@ class Translator:
             found = token_log_probabilities(self.models, kept)
             for source, target, values in zip(sources, targets, found, strict=True):
                 left_out = max(0, len(source) - limit) + max(0, len(target) - limit)
-                yield self._scored(target[:limit], values, left_out)
+                yield self._scored_target(target[:limit], values, left_out)
 
     def score_translations(self, pairs: Sequence[tuple[str, Sequence[int]]]) -> list[Scored]:
         """The same for tokens that were found, which text may not give back exactly."""
@@ -212,7 +231,7 @@ class Translator:
         kept = [(s[:limit], t) for s, (_, t) in zip(sources, pairs, strict=True)]
         found = token_log_probabilities(self.models, kept)
         return [
-            self._scored(tokens, values, 0)
+            self._scored_target(tokens, values, 0)
             for (_, tokens), values in zip(pairs, found, strict=True)
         ]
 
@@ -234,8 +253,8 @@ class Translator:
         extraction: Extraction | None = None,
     ) -> Iterator[Alignment]:
         """The alignment of each pair, in order."""
-        model = self.loaded[0].translator
-        for window in windows(checked_pairs(pairs, "pairs"), _ALIGNED_TOGETHER):
+        model = self.models[0]
+        for window in windows(checked_pairs(pairs, "pairs"), _TOGETHER):
             read = [
                 (self._read(self.source_tokenizer, s), self._read(self.target_tokenizer, t))
                 for s, t in window
@@ -283,13 +302,15 @@ class Translator:
             tokenizer.decode(found.tokens),
             found.tokens,
             tuple(tokenizer.token(id_) for id_ in found.tokens),
-            found.score,
             found.log_probability,
+            found.score,
             asked.n_left_out,
             asked.unknown,
         )
 
-    def _scored(self, target: Sequence[int], values: Sequence[float], n_left_out: int) -> Scored:
+    def _scored_target(
+        self, target: Sequence[int], values: Sequence[float], n_left_out: int
+    ) -> Scored:
         tokens = (*target, EOS)
         pieces = tuple(self.target_tokenizer.token(id_) for id_ in tokens)
         return Scored(tokens, pieces, tuple(values), n_left_out)
@@ -300,7 +321,7 @@ class Translator:
 
     def _positions(self) -> list[int]:
         """How many places each model that learned them knows."""
-        known = (one.recipe.model.n_places for one in self.loaded)
+        known = (one.recipe.model.n_places for one in (self.loaded, *self.others))
         return [n for n in known if n is not None]
 
     def within_positions(self, search: Search) -> Search:
@@ -309,8 +330,120 @@ class Translator:
         least = min(search.limits.least, most)
         return replace(search, limits=replace(search.limits, most=most, least=least))
 
+    def _alone(self) -> EncoderDecoder:
+        if self.others:
+            raise UsageError(
+                f"one model is looked into at a time, and {1 + len(self.others)} were given: "
+                "choose one folder"
+            )
+        return self.models[0]
+
+    def _check_source(self, source: str) -> None:
+        self._alone()
+        if not self.source_tokenizer.encode(checked_text(source, "source")):
+            raise UsageError("there is nothing to translate: the source sentence is empty")
+
+    def _made(
+        self, source: str, target: str | None, search: Search | None, n_new: int | None
+    ) -> tuple[str, tuple[int, ...]]:
+        if target is None:
+            best = next(self._translate([source], search, 1, 0))[0]
+            return best.text, best.tokens
+        return target, tuple(self.target_tokenizer.encode(target)[: self.limit])
+
+    def _scored(self, source: str, made: tuple[str, tuple[int, ...]]) -> Scored:
+        return self.score_translations([(source, made[1])])[0]
+
+    def _output(self, source: str, made: tuple[str, tuple[int, ...]], scored: Scored) -> Output:
+        text, tokens = made
+        pieces = tuple(self.target_tokenizer.token(id_) for id_ in tokens)
+        return Output(text, tokens, pieces, scored.log_probability)
+
+    def _losses(self, examples: Iterable[tuple[str, str]]) -> Iterator[tuple[int, Losses]]:
+        """``-log P(target | source)`` of each pair."""
+        model = self._alone()
+        for window in windows(checked_pairs(examples, "pairs"), _TOGETHER):
+            yield len(window), partial(_pair_losses, model, self._batch(window))
+
+    def _batch(self, pairs: Sequence[tuple[str, str]]) -> Batch:
+        sources = self.source_tokenizer.encode_many([source for source, _ in pairs])
+        targets = self.target_tokenizer.encode_many([target for _, target in pairs])
+        ids = [(s[: self.limit], t[: self.limit]) for s, t in zip(sources, targets, strict=True)]
+        return collate(MemoryCorpus(ids), range(len(ids))).to(self.device)
+
+    def _trace(
+        self, source: str, target: str | None, search: Search | None, n_new: int | None
+    ) -> Trace:
+        """Translate, or take the target that is given, and read both sentences."""
+        model = self._alone()
+        read, n_left_out = sentences.cut(self.source_tokenizer, source, self.limit)
+        if target is None:
+            tokens = next(self._translate([source], search, 1, 0))[0].tokens
+            made = spelled(self.target_tokenizer, tokens)
+        else:
+            made, more = sentences.cut(self.target_tokenizer, target, self.limit)
+            n_left_out += more
+        read, made = sentences.ending(read), sentences.ending(made)
+        source_ids = torch.tensor([[token.id for token in read.tokens]], device=self.device)
+        target_ids = torch.tensor([[token.id for token in made.read]], device=self.device)
+        seen = watch(model, lambda: model(source_ids, target_ids))
+        return Trace(
+            read,
+            made,
+            seen.sites,
+            steps(seen.logits, [token.id for token in made.tokens], self.target_tokenizer),
+            provenance(self.loaded, target is not None, n_left_out, seen.difference),
+            aligning_layer(model, seen.sites),
+            seen.depths,
+            positions(model, max(len(read.tokens), len(made.tokens))),
+        )
+
+
+def _with_others(found: Sequence[Translation]) -> Translation:
+    best, *others = found
+    return replace(best, others=tuple(others)) if others else best
+
+
+def _pair_losses(model: EncoderDecoder, batch: Batch) -> Float[Tensor, "B"]:
+    labels = batch.target[:, 1:]
+    logits = model(batch.source, batch.target[:, :-1])
+    losses = F.cross_entropy(logits.transpose(1, 2), labels, ignore_index=PAD, reduction="none")
+    return losses.sum(1)
+
 
 def _fingerprint(loaded: LoadedModel, side: str) -> str:
     is_source = side == "source"
     tokenizer = loaded.source_tokenizer if is_source else loaded.target_tokenizer
     return tokenizer.fingerprint
+
+
+def spelled(tokenizer: Tokenizer, ids: Sequence[int]) -> Sentence:
+    """What a search wrote; text does not always give the tokens back that spelled it."""
+    text = tokenizer.decode(ids)
+    pieces = list(sentences.given(tokenizer, text)) if split(text) else []
+    if [id_ for id_, *_ in pieces] == list(ids):
+        return sentences.whole(text, pieces)
+    return sentences.whole(*sentences.written(tokenizer, ids))
+
+
+def aligning_layer(model: EncoderDecoder, sites: Sequence[TracedSite]) -> int | None:
+    """The layer the model aligns by, or the last that came about before it."""
+    chosen = model.aligning
+    layers = [site.layer for site in sites if site.kind == "cross"]
+    return None if chosen is None or not layers else min(chosen.layer, layers[-1])
+
+
+SYSTEM = System(
+    name="translation",
+    build=build_pair_network,
+    prepare=prepare_pairs,
+    open=Translator,
+    words=Words(
+        command="translate",
+        methods=("translate", "align", "score"),
+        use="`regard translate` reads with it",
+        example="echo {text} | regard {command} {model}",
+    ),
+    data=("pairs",),
+    refusals=PAIRS_ONLY,
+)

@@ -1,8 +1,47 @@
 """What a training run tells of itself: frozen facts, shown or stored by whoever reads them."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import torch
+
+from regard.config import Recipe
 from regard.evaluation import LabelQuality, Quality
+
+if TYPE_CHECKING:
+    from regard.training.prepared import Prepared
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """The data are about to be read, which may take a while."""
+
+    train: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class DataRead:
+    """The data are read: what became of them, and the recipe with what follows from them."""
+
+    prepared: "Prepared"
+
+    def __repr__(self) -> str:
+        return f"DataRead({self.prepared.account.line()!r})"
+
+
+@dataclass(frozen=True, repr=False)
+class ModelBuilt:
+    """The model is built, and its folder is made: what is trained, for how long and on what."""
+
+    recipe: Recipe
+    n_parameters: int
+    folder: Path
+    device: torch.device
+    n_processes: int
+
+    def __repr__(self) -> str:
+        return f"ModelBuilt({self.recipe.name!r}, n_parameters={self.n_parameters})"
 
 
 @dataclass(frozen=True)
@@ -69,4 +108,4 @@ class Finished:
     seconds: float
 
 
-Event = Stepped | Validating | Validated | Saved | Finished
+Event = Preparing | DataRead | ModelBuilt | Stepped | Validating | Validated | Saved | Finished

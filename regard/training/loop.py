@@ -9,8 +9,7 @@ from dataclasses import replace
 import torch
 from torch.distributed.fsdp import FSDPModule
 
-from regard.config import TrainingSection
-from regard.config.derive import known
+from regard.config import TrainingSection, known
 from regard.counting import counted, noun
 from regard.data import Batch
 from regard.errors import TrainingError

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from regard.data import Batch
 from regard.kernels import linear_cross_entropy
-from regard.models import EncoderDecoder, Gpt, Model, Predicted
+from regard.models import EncoderDecoder, Model, Predicted
 from regard.shapes import Float, Int, Tensor
 from regard.special import PAD
 
@@ -59,15 +59,3 @@ def _reinforce(
     reward = -F.cross_entropy(logits, labels, reduction="none")
     beyond = reward - predicted.baseline
     return 0.5 * beyond.square().sum() - (beyond.detach() * predicted.log_choice).sum()
-
-
-def language(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Tensor, ""], int]:
-    """Predict each word of a text from the words before it."""
-    assert isinstance(model, Gpt)
-    to_predict = batch.target[:, 1:]
-    is_real = None if batch.is_full else to_predict != PAD
-    hidden = model.predict(batch.target[:, :-1], is_real).hidden
-    labels = to_predict.reshape(-1) if is_real is None else to_predict[is_real]
-    output = model.output
-    loss = linear_cross_entropy(hidden, output.weight, labels, smoothing, bias=output.bias)
-    return loss, len(labels)

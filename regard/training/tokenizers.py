@@ -21,6 +21,7 @@ def learned_tokenizers(
     *,
     n_sentences_a_pair: int = 1,
     keeps_layout: bool = False,
+    has_turns: bool = False,
 ) -> list[Tokenizer]:
     """A tokenizer for each side by name, learned from its sentences unless the folder has it."""
     place = folder / "tokenizers"
@@ -28,7 +29,7 @@ def learned_tokenizers(
         with whole_folder(place) as filling:
             for name, sentences in sides.items():
                 size = _size(recipe, sentences, n_sentences_a_pair)
-                _learn(recipe, sentences, size, keeps_layout).save(filling / name)
+                _learn(recipe, sentences, size, keeps_layout, has_turns).save(filling / name)
             write_checksums(filling)
     if (damaged := first_damaged(place)) is not None:
         raise ModelFolderError(
@@ -38,7 +39,9 @@ def learned_tokenizers(
     return [load_tokenizer(place / name) for name in sides]
 
 
-def _learn(recipe: Recipe, sentences: Sentences, size: int | None, keeps_layout: bool) -> Tokenizer:
+def _learn(
+    recipe: Recipe, sentences: Sentences, size: int | None, keeps_layout: bool, has_turns: bool
+) -> Tokenizer:
     text = recipe.text
     return learn(
         text.kind,
@@ -49,7 +52,7 @@ def _learn(recipe: Recipe, sentences: Sentences, size: int | None, keeps_layout:
         is_lowercase=text.is_lowercase,
         is_upper_limit=text.size == "auto",
         keeps_layout=keeps_layout,
-        has_turns=recipe.training.task == "dialogue",
+        has_turns=has_turns,
     )
 
 
@@ -57,7 +60,7 @@ def _size(recipe: Recipe, sentences: Sentences, n_sentences_a_pair: int) -> int 
     """As the recipe says, or what the data can carry; Chinese characters count as words."""
     if recipe.text.size != "auto":
         return recipe.text.size
-    if recipe.text.kind != "sentencepiece":
+    if not recipe.text.has_pieces:
         return None
     n_sentences, n_words, characters = 0, 0, Counter[str]()
     for sentence in sentences():

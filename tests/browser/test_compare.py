@@ -16,7 +16,7 @@ from playwright.sync_api import Route, expect
 from regard.config import Recipe, TrainingSection, TransformerSection
 from regard.config.alone import GptSection
 from regard.folder import save
-from regard.models import build
+from regard.systems import build
 from regard.text import Words
 from tests.browser.seeing import cells, eventually, expect_address, percents
 

@@ -15,8 +15,8 @@ from safetensors import safe_open
 from regard.config import Recipe, TrainingSection
 from regard.config.alone import BertSection, GptSection
 from regard.folder import save
-from regard.models import build
 from regard.serving.application import PAGE
+from regard.systems import build
 from regard.text import Words
 from tests.browser.seeing import eventually, expect_address
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from regard.config import Recipe, TransformerSection
 from regard.folder import save
-from regard.models import build
+from regard.systems import build
 from regard.text import Words
 from tests.browser.seeing import eventually, expect_address
 

@@ -14,9 +14,9 @@ from playwright.sync_api import expect
 
 from regard.config import Recipe, TransformerSection
 from regard.folder import begin, keep_moment
-from regard.models import build
 from regard.serving import Catalogue, Settings, open_models
 from regard.serving.application import PAGE
+from regard.systems import build
 from regard.text import Words
 from tests.browser.seeing import eventually, expect_address
 from tests.unit.serving.conftest import Live, living

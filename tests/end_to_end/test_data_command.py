@@ -14,7 +14,7 @@ import pytest
 
 from regard.cli import main
 from regard.corpora import CORPORA, SEED, TEXTS, open_corpus, split_of
-from regard.folder import load
+from regard.systems import load
 from regard.training import read_metrics
 
 Done = subprocess.CompletedProcess[str]

@@ -9,7 +9,7 @@ import torch
 from regard.cli import main
 from regard.config import Recipe, TransformerSection
 from regard.folder import save
-from regard.models import build
+from regard.systems import build
 from regard.text import SentencePieceText
 
 from .commands import run

@@ -229,7 +229,7 @@ def test_a_model_folder(capsys: Captured, tmp_path: Path) -> None:
 
     from regard.config import Recipe, TransformerSection
     from regard.folder import save
-    from regard.models import build
+    from regard.systems import build
     from regard.text import Words
 
     section = TransformerSection(

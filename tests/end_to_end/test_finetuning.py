@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from regard.cli import main
-from regard.folder import load, read_weights
+from regard.folder import read_weights
 from regard.folder.weights import WEIGHTS
-from regard.systems import Judge
+from regard.systems import TextClassifier, load
 
 SIZES = ("model.d_model=32", "model.n_heads=2", "model.d_feedforward=32", "model.n_layers=1")
 QUICK = (
@@ -212,7 +212,7 @@ def test_pairs_of_texts(files: Path, tmp_path: Path) -> None:
         "bert-classify", tmp_path / "run", "--data", tmp_path / "pairs.tsv", changes=changes
     )
     assert done.returncode == 0, done.stderr
-    judge = Judge.open(tmp_path / "run")
+    judge = TextClassifier.open(tmp_path / "run")
     assert judge.n_texts == 2
     assert judge.model.embedding.types is not None
     assert regard("classify", tmp_path / "run", "the cat\ta dog").returncode == 0

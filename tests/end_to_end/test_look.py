@@ -18,7 +18,7 @@ from regard.config.networks import (
 )
 from regard.folder import save
 from regard.inspection.trace import Trace
-from regard.models import build
+from regard.systems import build
 from regard.text import Words
 
 from .conftest import called

@@ -9,7 +9,7 @@ import torch
 from regard.config import read_recipe
 from regard.folder import save
 from regard.inspection.trace import Trace
-from regard.models import build
+from regard.systems import build
 from regard.text import Words, learn
 
 from .conftest import called

@@ -64,7 +64,7 @@ def test_it_serves_translates_and_stops_in_order(
         translated = httpx.post(
             f"{url}/translate", json={**body, "api_key": "one"}, timeout=30
         ).json()
-        mine = Translator.open(model).translate(body["q"])
+        mine = Translator.open(model).translate_each(body["q"])
         assert translated["translatedText"] == [one[0].text for one in mine]
 
         bad = {"Content-Type": "multipart/form-data; boundary=x", **headers}

@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from regard.cli import main
-from regard.config.derive import undecided
+from regard.config import undecided
 from regard.decoding import greedy
-from regard.folder import load
+from regard.systems import load
 from regard.training import read_metrics
 
 Done = subprocess.CompletedProcess[str]

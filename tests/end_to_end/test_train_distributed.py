@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from regard.folder import load
+from regard.systems import load
 from regard.training import read_metrics
 from regard.training.locking import FolderLock
 

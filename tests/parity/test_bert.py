@@ -8,11 +8,10 @@ import torch
 
 from regard.config import Recipe, TrainingSection
 from regard.config.alone import BertSection
-from regard.folder import LoadedModel, load, save
-from regard.folder.foreign import export_model, import_model
-from regard.models import Bert, build
+from regard.folder import LoadedModel, save
+from regard.models import Bert
 from regard.special import BOS, EOS
-from regard.systems import Finder
+from regard.systems import TextEncoder, build, export_model, import_model, load
 from regard.text import Characters, Elsewhere, SentencePieceText, Tokenizer, Words
 from tests.parity.theirs import WORD_PIECES, noisy, random_bert, sentences_folder, transformers
 
@@ -84,7 +83,9 @@ def test_what_goes_back_is_what_came(pair: Both, tmp_path: Path) -> None:
 
 def test_a_gap_is_filled_with_the_word_that_they_find(tmp_path: Path) -> None:
     theirs, tokenizer = random_bert(tmp_path / "theirs", "BertForMaskedLM")
-    finder = Finder(loaded := import_model(tmp_path / "theirs", tmp_path / "ours"), loaded.model)
+    finder = TextEncoder(
+        loaded := import_model(tmp_path / "theirs", tmp_path / "ours"), loaded.model
+    )
     given = tokenizer("the [MASK] street.", return_tensors="pt")
     with torch.no_grad():
         logits = theirs(**given).logits[0, 2]
@@ -156,7 +157,7 @@ def test_sentences_become_the_vectors_that_the_folder_asks_for(
     )
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "theirs")
     loaded = import_model(tmp_path / "theirs", tmp_path / "ours")
-    finder = Finder(loaded, loaded.model)
+    finder = TextEncoder(loaded)
     assert finder.cut(SENTENCES) == [0, 1, 2]
     for text, vector in zip(SENTENCES, finder.embed(SENTENCES), strict=True):
         given = tokenizer(text, return_tensors="pt", truncation=True, max_length=9)

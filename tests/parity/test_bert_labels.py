@@ -8,11 +8,10 @@ import torch
 
 from regard.config import Recipe, TrainingSection
 from regard.config.labelling import ClassifierSection, TaggerSection
-from regard.folder import LoadedModel, load, save
-from regard.folder.foreign import export_model, import_model
-from regard.models import Labeller, build
+from regard.folder import LoadedModel, save
+from regard.models import Labeller
 from regard.special import BOS, EOS
-from regard.systems import Judge, WordJudge
+from regard.systems import TextClassifier, WordTagger, build, export_model, import_model, load
 from regard.text import Characters, SentencePieceText, Tokenizer, Words
 from regard.text.words import split
 from tests.parity.theirs import noisy, random_bert, transformers
@@ -34,8 +33,8 @@ def told_there(model: Any, tokenizer: Any, *texts: str) -> torch.Tensor:
     return logits
 
 
-def judge(loaded: LoadedModel) -> Judge:
-    return Judge.open(loaded.path)
+def judge(loaded: LoadedModel) -> TextClassifier:
+    return TextClassifier.open(loaded.path)
 
 
 def told_here(loaded: LoadedModel, *texts: str) -> torch.Tensor:
@@ -90,7 +89,7 @@ def test_a_tagger_comes_and_goes_back(tmp_path: Path) -> None:
     tokens = transformers.AutoTokenizer.from_pretrained(back)
     assert again.config.id2label == dict(enumerate(TAGS))
     assert again.config.label2id == {tag: i for i, tag in enumerate(TAGS)}
-    opened = WordJudge.open(loaded.path)
+    opened = WordTagger.open(loaded.path)
     for text in TEXTS:
         logits = told_there(theirs, tokenizer, text)
         ids = torch.tensor([[BOS, *loaded.source_tokenizer.encode(text), EOS]])

@@ -8,11 +8,10 @@ import torch
 
 from regard.config import Recipe, TrainingSection
 from regard.config.alone import GptSection
-from regard.folder import LoadedModel, load, save
-from regard.folder.foreign import export_model, import_model
-from regard.models import Gpt, build
+from regard.folder import LoadedModel, save
+from regard.models import Gpt
 from regard.special import BOS
-from regard.systems import Writer
+from regard.systems import TextGenerator, build, export_model, import_model, load
 from regard.text import Characters, Elsewhere, SentencePieceText, Tokenizer
 from tests.parity.theirs import noisy, random_gpt2, transformers
 
@@ -90,7 +89,7 @@ def test_what_goes_back_is_what_came(pair: Both, tmp_path: Path) -> None:
 def test_a_story_is_text(tmp_path: Path) -> None:
     random_gpt2(tmp_path / "theirs")
     import_model(tmp_path / "theirs", tmp_path / "ours")
-    writer = Writer.open(tmp_path / "ours")
+    writer = TextGenerator.open(tmp_path / "ours")
     assert writer.unknown("你好 😀") == []
     assert isinstance("".join(str(one) for one in writer.write("你好", None, most=5)), str)
 

@@ -12,11 +12,9 @@ import torch
 
 from regard.config import Recipe, TextSection, TransformerSection
 from regard.decoding import Limits, Search
-from regard.folder import LoadedModel, load, save
-from regard.folder.foreign import export_model, import_model
-from regard.models import build
+from regard.folder import LoadedModel, save
 from regard.special import BOS, EOS, UNKNOWN
-from regard.systems import Translator
+from regard.systems import Translator, build, export_model, import_model, load
 from regard.text import SentencePieceText
 
 transformers = pytest.importorskip("transformers")
@@ -180,7 +178,7 @@ def test_imported_models_translate_the_same(pair: tuple[Any, Any, LoadedModel], 
     theirs, tokenizer, loaded = pair
     translator = Translator.open(loaded.path)
     search = Search(width=width, alpha=0.0, limits=Limits(factor=0.0, extra=30))
-    found = [one[0] for one in translator.translate(ENGLISH, search)]
+    found = [one[0] for one in translator.translate_each(ENGLISH, search)]
     n_compared = 0
     for english, ours in zip(ENGLISH, found, strict=True):
         generated = theirs.generate(
@@ -255,7 +253,7 @@ def test_exported_models_translate_the_same(tmp_path: Path, norm: str, width: in
     theirs = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder)
     tokenizer = tokenizer_of(folder)
     search = Search(width=width, alpha=0.0, limits=Limits(factor=0.0, extra=20))
-    found = Translator.open(loaded.path).translate(ENGLISH, search)
+    found = Translator.open(loaded.path).translate_each(ENGLISH, search)
     for english, (best, *_) in zip(ENGLISH, found, strict=True):
         generated = theirs.generate(
             **tokenizer(english, return_tensors="pt"),

@@ -9,8 +9,7 @@ from typing import Any
 
 from regard.decoding import Search
 from regard.evaluation import Compared, OfLength, compare, judge, measure_by_length
-from regard.folder import load
-from regard.systems import Translator
+from regard.systems import Translator, load
 from regard.text.words import split
 from regard.training import read_metrics
 
@@ -112,7 +111,7 @@ def compare_models(
 
 
 def _translated(translator: Translator, asked: Asked, advance: Callable[[], None]) -> Iterator[str]:
-    for best in translator.translate(asked.sources, asked.search, batch_rows=asked.batch_rows):
+    for best in translator.translate_each(asked.sources, asked.search, batch_rows=asked.batch_rows):
         advance()
         yield best[0].text
 

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from regard.inspection.heads import Head
     from regard.inspection.trace import Table
-    from regard.systems import Opened
-    from regard.systems.translation_ablation import Ablation
+    from regard.systems import Ablation, OpenedModel
 
 MOST_LISTED = 20
 _OF_ROWS = ("matrix", "lines")  # the forms in which one word can be looked from
@@ -58,31 +57,26 @@ def find_trace(
     if target is not None and not target.strip():
         raise UsageError("--target is empty: give a translation, or leave it out")
     from regard.devices import choose_device
-    from regard.folder import load
-    from regard.systems import open_any, trace
+    from regard.systems import open_model
 
-    loaded = load(model, choose_device(device))
-    loaded.model.freeze()
-    opened = open_any(loaded)
+    opened = open_model(model, choose_device(device))
     _check_new(opened, target, n_new)
     if without is None:
-        return trace(opened, sentence, target, n_new=n_new), None
+        return opened.trace(sentence, target, n_new=n_new), None
     return _ablated(opened, sentence, target, n_new, without, kind)
 
 
-def _check_new(opened: "Opened", target: str | None, n_new: int | None) -> None:
-    from regard.systems import Writer
-
+def _check_new(opened: "OpenedModel", target: str | None, n_new: int | None) -> None:
     if n_new is None:
         return
-    if not isinstance(opened, Writer):
+    if "n_new" not in opened.takes:
         raise UsageError("--generate is for models that write on from a text: leave it out")
     if target is not None:
         raise UsageError("--target says what is read and --generate lets it be written: choose one")
 
 
 def _ablated(
-    opened: "Opened",
+    opened: "OpenedModel",
     sentence: str,
     target: str | None,
     n_new: int | None,
@@ -90,11 +84,10 @@ def _ablated(
     kind: str | None,
 ) -> tuple[Trace, "Ablation"]:
     from regard.inspection.ablation import ablated
-    from regard.systems import ablate, loaded_of, trace
 
-    ablation = ablate(opened, sentence, without, kind=kind, target=target, n_new=n_new)
-    with ablated(loaded_of(opened).model, ablation.heads):
-        found = trace(opened, sentence, target, n_new=n_new)
+    ablation = opened.ablate(sentence, without, kind=kind, target=target, n_new=n_new)
+    with ablated(opened.model, ablation.heads):
+        found = opened.trace(sentence, target, n_new=n_new)
     # Whoever opens the picture later must not take it for the whole model's.
     names = named_heads(found, ablation.heads)
     origin = replace(found.provenance, model=f"{found.provenance.model} without {names}")

@@ -20,7 +20,7 @@ from regard.inspection.trace import MASK, Side, Table, Trace
 from regard.text.tokens import in_one_line
 
 if TYPE_CHECKING:
-    from regard.systems.translation_ablation import Ablation
+    from regard.systems import Ablation
 
 _NOTE = "#d9682c"
 _MOST_REPEATS = 60

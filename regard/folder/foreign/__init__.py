@@ -1,7 +1,16 @@
 """Models that came from elsewhere, and the way there: formats of other libraries, never pickle."""
 
-from regard.folder.foreign.exchange import FORMATS, export_model, import_model
+from regard.folder.foreign.formats import FORMATS, READERS, WRITERS
+from regard.folder.foreign.huggingface import HuggingFaceFolder
 from regard.folder.foreign.imported import Imported
 from regard.folder.foreign.kept_beside import COMPUTE, kept_beside
 
-__all__ = ["COMPUTE", "FORMATS", "Imported", "export_model", "import_model", "kept_beside"]
+__all__ = [
+    "COMPUTE",
+    "FORMATS",
+    "READERS",
+    "WRITERS",
+    "HuggingFaceFolder",
+    "Imported",
+    "kept_beside",
+]

@@ -12,7 +12,7 @@ from regard.folder.foreign import bert_names as names
 from regard.folder.foreign.bert_names import both, stack
 from regard.folder.foreign.tables import Tables
 from regard.folder.foreign.text_writing import TextFiles
-from regard.models.bert import TextEncoder
+from regard.models.bert import BertEncoder
 from regard.shapes import Float, Tensor
 
 
@@ -50,7 +50,7 @@ def encoder_config(
     }
 
 
-def encoder_weights(model: TextEncoder, tables: Tables, *, n_types: int) -> dict[str, Tensor]:
+def encoder_weights(model: BertEncoder, tables: Tables, *, n_types: int) -> dict[str, Tensor]:
     """Our encoder's weights under their names, in their order."""
     own = model.state_dict()
     layers = stack(len(model.encoder.layers))
@@ -60,7 +60,7 @@ def encoder_weights(model: TextEncoder, tables: Tables, *, n_types: int) -> dict
     return {name: one.detach().float() for name, one in weights.items()}
 
 
-def _types(model: TextEncoder, n_types: int) -> Float[Tensor, "N D"]:
+def _types(model: BertEncoder, n_types: int) -> Float[Tensor, "N D"]:
     """So many vectors of segments: where ours has fewer, the last stands for all that follow."""
     known = model.embedding.types
     table = torch.zeros(1, model.embedding.norm.normalized_shape[0])

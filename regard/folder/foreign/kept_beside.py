@@ -14,7 +14,7 @@ from regard.errors import ModelFolderError, UsageError
 from regard.files import remove_leftovers, whole_folder
 from regard.folder.folder import RECIPE, LoadedModel
 from regard.folder.foreign import ctranslate2_model
-from regard.folder.foreign.exchange import WRITERS
+from regard.folder.foreign.formats import WRITERS
 from regard.folder.weights import WEIGHTS
 
 COMPUTE = ("float32", "int8")
@@ -30,10 +30,10 @@ def kept_beside(loaded: LoadedModel, compute: str) -> Iterator[Path]:
     """
     if compute not in COMPUTE:
         raise UsageError(f"CTranslate2 does not compute in {compute!r}: choose {_or(COMPUTE)}")
-    kind = loaded.recipe.model.kind
-    if kind not in WRITERS["ctranslate2"]:
+    network = loaded.recipe.model
+    if network.kind not in WRITERS["ctranslate2"]:
         raise UsageError(
-            f"{loaded.path} holds a model of kind {kind}, which CTranslate2 does not run: "
+            f"{loaded.path} holds a model of kind {network.kind}, which CTranslate2 does not run: "
             "translate without --engine"
         )
     ctranslate2_model.ctranslate2()

@@ -10,11 +10,10 @@ from regard.corpora import SEED, SIZES, Example, Extract, open_corpus
 from regard.corpora.phrasebook import Phrasebook
 from regard.decoding import Search
 from regard.evaluation import judge
-from regard.folder import load
 from regard.inspection.looking import Looking
 from regard.lessons.demo import pronouns, readings
 from regard.lessons.report import Contents, PronounScore, Shown, SplitScore, Trained
-from regard.systems import Translator
+from regard.systems import Translator, load
 from regard.systems.alignment import align_batch
 from regard.text.sentences import read_units
 from regard.training import read_metrics
@@ -89,7 +88,7 @@ def _translated(translator: Translator, examples: "chain[Example]") -> list[str]
     """The best translation of each, by the same search as `regard evaluate`."""
     sources = [example.source for example in examples]
     search = Search(width=5, alpha=1.0, penalty="wu")
-    return [best[0].text for best in translator.translate(sources, search)]
+    return [best[0].text for best in translator.translate_each(sources, search)]
 
 
 def _scored(split: str, outputs: Sequence[str], examples: Sequence[Example]) -> SplitScore:
@@ -159,7 +158,7 @@ def _trained(extract: Extract, translator: Translator, folder: Path, planned: in
         mean = sum(r["n_tokens"] for r in steps) / len(steps)
         speed = mean * last["update"] / last["seconds"]
     # What decodes is laid out for speed, with copies: what was trained is counted from the folder.
-    recipe, model = translator.loaded[0].recipe, load(folder).model
+    recipe, model = translator.loaded.recipe, load(folder).model
     network = recipe.model
     assert isinstance(network, TransformerSection)  # the demonstration's recipe says so
     return Trained(

@@ -21,10 +21,10 @@ from regard.lessons.antecedents import (
 )
 from regard.lessons.demo.pronouns import is_about_it, rivals
 from regard.lessons.report import PronounLook
-from regard.models import EncoderDecoder, build
+from regard.models import EncoderDecoder
 from regard.shapes import Float, Tensor
 from regard.special import EOS
-from regard.systems import Translator
+from regard.systems import Translator, build
 from regard.text.sentences import Units, read_units
 from regard.text.special import NAMES
 
@@ -78,7 +78,7 @@ def _untrained(translator: Translator) -> EncoderDecoder:
     sizes = len(translator.source_tokenizer), len(translator.target_tokenizer)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(_SEED)
-        model = build(translator.loaded[0].recipe.model, *sizes)
+        model = build(translator.loaded.recipe.model, *sizes)
     assert isinstance(model, EncoderDecoder)
     model.to(translator.device).freeze()
     return model

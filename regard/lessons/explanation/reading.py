@@ -11,14 +11,14 @@ from regard.config import TransformerSection
 from regard.counting import counted
 from regard.decoding import Limits, Search, greedy
 from regard.errors import RecipeError, TextError, UsageError, shortened
-from regard.folder import load
 from regard.inspection import record
 from regard.lessons.explanation.decoding import Written, explain_decoding
 from regard.lessons.explanation.sentence import explain_sentence
 from regard.lessons.explanation.steps import Explanation
-from regard.models import EncoderDecoder, build
+from regard.models import EncoderDecoder
 from regard.shapes import Int, Tensor
 from regard.special import BOS, EOS, NAMES, UNKNOWN
+from regard.systems import Translator, build, load
 from regard.text import Tokenizer
 from regard.text.words import Words, split
 
@@ -132,7 +132,7 @@ def saved_reader(folder: Path) -> Reader:
             "others look"
         )
     return Reader(
-        loaded.translator,
+        Translator(loaded).models[0],
         loaded.source_tokenizer,
         loaded.target_tokenizer,
         section.norm == "pre",

@@ -15,8 +15,7 @@ from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import EVENTS, PROBLEMS, Name, Place, Question, Text, line
 from regard.serving.service import Service
 from regard.serving.settings import Bounds
-from regard.systems import Writer
-from regard.systems.continuation import gone_on, trace_continuation
+from regard.systems import TextGenerator
 
 
 class GenerateQuestion(Question):
@@ -110,10 +109,10 @@ def language_routes(service: Service) -> APIRouter:
         writer = service.catalogue.gpt(question.model)
         bounds.check_size([question.prompt])
         _check_tokens(writer, question.tokens, _room(writer, question.prompt, bounds))
-        opened = Writer(writer.loaded, writer.model)
+        opened = TextGenerator(writer.loaded)
 
         def traced() -> bytes:
-            seen = trace_continuation(opened, gone_on(opened, question.prompt, question.tokens))
+            seen = opened.trace_written(question.prompt, question.tokens)
             return seen.to_bytes(is_half=question.precision == "float16")
 
         written = await service.alone(request, traced)
@@ -125,7 +124,7 @@ def language_routes(service: Service) -> APIRouter:
         reader = service.catalogue.reader(question.model)
         bounds.check_size([question.text])
         found = await service.alone(request, lambda: reader.finder.fill(question.text, question.k))
-        gaps = [[FoundAnswer(**vars(one)) for one in gap] for gap in found]
+        gaps = [[FoundAnswer(**vars(one)) for one in gap] for gap in found.gaps]
         return FillAnswer(model=reader.name, gaps=gaps)
 
     return router

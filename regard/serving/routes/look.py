@@ -27,8 +27,7 @@ from regard.serving.routes.schemas import (
 from regard.serving.service import Service
 from regard.serving.settings import check_tokens
 from regard.serving.traces import TraceRequest, picture
-from regard.systems import Translator, Writer, ablate, loaded_of
-from regard.systems.translation_ablation import Ablation
+from regard.systems import Ablation, TextGenerator, Translator
 
 _TYPES = {
     "svg": "image/svg+xml",
@@ -107,8 +106,7 @@ def look_routes(service: Service) -> APIRouter:
         asked = _asked(service, question)
 
         def changed() -> Ablation:
-            return ablate(
-                asked.opened,
+            return asked.opened.ablate(
                 asked.source,
                 question.heads,
                 question.change,
@@ -152,7 +150,9 @@ def _asked(service: Service, question: SightQuestion) -> TraceRequest:
     name, opened = service.catalogue.looked_into(question.model)
     bounds = service.settings.bounds
     bounds.check_beam(question.beam)
-    is_writer = isinstance(opened, Writer)  # which may begin with nothing, and go on with a line
+    is_writer = isinstance(
+        opened, TextGenerator
+    )  # which may begin with nothing, and go on with a line
     if not (question.source.strip() or is_writer):
         raise RequestError(
             "there is nothing to look at: the source sentence is empty", code="empty"
@@ -164,7 +164,7 @@ def _asked(service: Service, question: SightQuestion) -> TraceRequest:
     limit = bounds.looked
     if isinstance(opened, Translator):
         limit = min(limit, opened.limit)
-    loaded = loaded_of(opened)
+    loaded = opened.loaded
     check_tokens("the source", loaded.source_tokenizer, question.source, limit)
     check_tokens("the target", loaded.target_tokenizer, target or "", limit)
     if question.new is not None and question.new > limit:

@@ -8,8 +8,7 @@ import torch
 from regard.cli import main
 from regard.config import Recipe, TransformerSection
 from regard.folder import save
-from regard.models import build
-from regard.systems import Extraction, Translator
+from regard.systems import Extraction, Translator, build
 from regard.text import Words
 
 WORDS = Words(["ein", "Hund", "sieht", "eine", "Katze", "im", "Haus", "."])

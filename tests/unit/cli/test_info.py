@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from regard.cli.info import _bytes, _how_it_went, _what, _what_is_there, gather, sparkline
-from regard.folder import load
+from regard.systems import load
 from regard.text.tokenizer import Kind
 
 MODEL = Path(__file__).parents[2] / "fixtures" / "model-format-1"

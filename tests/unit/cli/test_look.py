@@ -16,8 +16,7 @@ from regard.folder import save
 from regard.inspection.heads import Head
 from regard.inspection.scene import View
 from regard.inspection.trace import Label, Trace, table
-from regard.models import build
-from regard.systems import trace
+from regard.systems import build, trace
 from regard.text import Words
 
 WORDS = Words(["ein", "Hund", "sieht", "die", "Katze", "机", "器", "."])

@@ -2,8 +2,9 @@
 
 import pytest
 
-from regard.config import Facts, derive, parse_recipe, read_recipe, write_recipe
+from regard.config import parse_recipe, read_recipe, write_recipe
 from regard.errors import RecipeError
+from regard.training.defaults import Facts, derive
 
 FACTS = Facts(n_pairs=2_000, n_target_tokens=40_000, n_vocabulary=3_000)
 

@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from regard.cli.recipes import count_parameters
-from regard.config import Facts, Recipe, derive, known, preset_names, read_recipe, undecided
+from regard.config import Recipe, known, preset_names, read_recipe, undecided
 from regard.errors import RecipeError
-from regard.models import build
+from regard.systems import build
+from regard.training.defaults import Facts, derive
 
 MULTI30K = Facts(n_pairs=29_000, n_target_tokens=430_000, n_vocabulary=8_000)
 WMT = Facts(n_pairs=4_500_000, n_target_tokens=126_000_000, n_vocabulary=37_000)

@@ -9,8 +9,9 @@ import torch
 from regard.config.alone import GptSection
 from regard.decoding import Opening, Sampling, Slid, Written, stream_together
 from regard.decoding.sampling import draw
-from regard.models import Gpt, build
+from regard.models import Gpt
 from regard.special import EOS
+from regard.systems import build
 
 CONTEXT = 16
 OPENINGS = [

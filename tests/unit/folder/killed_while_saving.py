@@ -13,8 +13,9 @@ from pathlib import Path
 import torch
 
 from regard.config import read_recipe
-from regard.folder import Checkpoints, load, save
-from regard.models import Transformer, build
+from regard.folder import Checkpoints, save
+from regard.models import Transformer
+from regard.systems import build, load
 from regard.text import Words
 
 

@@ -10,8 +10,8 @@ import torch
 from regard.config import read_recipe
 from regard.errors import ModelFolderError
 from regard.files import CHECKSUMS, expected_checksums
-from regard.folder import keep_moment, load, load_moment, save, save_weights
-from regard.models import build
+from regard.folder import keep_moment, save, save_weights
+from regard.systems import build, load, load_moment
 from regard.text import Words
 
 FILES = ("weights.safetensors", "recipe.toml", "tokenizer.json")

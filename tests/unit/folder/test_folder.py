@@ -12,8 +12,8 @@ from torch import nn
 
 from regard.config import read_recipe
 from regard.errors import ModelFolderError, RegardError
-from regard.folder import begin, load, load_weights, put_into, save, save_weights
-from regard.models import build
+from regard.folder import begin, load_weights, put_into, save, save_weights
+from regard.systems import build, load
 from regard.text import Characters, Words
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

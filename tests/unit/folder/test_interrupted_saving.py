@@ -12,8 +12,9 @@ from safetensors import SafetensorError
 
 from regard.config import Recipe, read_recipe
 from regard.errors import ModelFolderError
-from regard.folder import Checkpoints, begin, load, save, save_weights
-from regard.models import Transformer, build
+from regard.folder import Checkpoints, begin, save, save_weights
+from regard.models import Transformer
+from regard.systems import build, load
 from regard.text import Words
 
 

@@ -7,15 +7,9 @@ import torch
 
 from regard.config import Recipe, TransformerSection
 from regard.errors import ModelFolderError
-from regard.folder import (
-    Checkpoints,
-    begin,
-    keep_moment,
-    load_moment,
-    moments_of,
-    save_weights,
-)
-from regard.models import Model, build
+from regard.folder import Checkpoints, begin, keep_moment, moments_of, save_weights
+from regard.models import Model
+from regard.systems import build, load_moment
 from regard.text import Words
 
 WORDS = Words(list("abc"))

@@ -20,8 +20,8 @@ from regard.config.networks import (
 from regard.errors import UsageError
 from regard.inspection import Head, ablated, all_heads, find_heads, record
 from regard.inspection.recording import at
-from regard.models import build
 from regard.models.encoder_decoder import EncoderDecoder
+from regard.systems import build
 
 HEADS = {"d_model": 12, "n_heads": 3, "d_feedforward": 20, "dropout": 0.0}
 WIDTHS = {"d_embedding": 10, "d_hidden": 14, "dropout": 0.0, "tie": "none"}

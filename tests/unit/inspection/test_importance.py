@@ -11,7 +11,8 @@ from regard.config.networks import UniversalSection
 from regard.errors import DataError
 from regard.inspection import Head, Importance, head_importance
 from regard.inspection.importance import head_gradients
-from regard.models import Sizes, Transformer, build
+from regard.models import Sizes, Transformer
+from regard.systems import build
 
 SOURCE = torch.tensor([[5, 6, 7, 8, 3], [9, 4, 3, 0, 0], [4, 4, 7, 3, 0]])
 TARGET = torch.tensor([[2, 5, 6, 9, 3], [2, 7, 8, 3, 0], [2, 6, 3, 0, 0]])

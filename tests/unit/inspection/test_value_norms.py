@@ -6,7 +6,8 @@ import torch
 from regard.config.networks import BahdanauSection, UniversalSection
 from regard.errors import UsageError
 from regard.inspection import record, value_norms, value_probe
-from regard.models import Sizes, Transformer, build
+from regard.models import Sizes, Transformer
+from regard.systems import build
 
 SOURCE = torch.tensor([[5, 6, 7, 8, 3], [9, 4, 3, 0, 0]])
 TARGET = torch.tensor([[2, 5, 6, 9], [2, 7, 8, 3]])

@@ -11,7 +11,7 @@ from regard.inspection.recording import at, record
 from regard.models import Sizes
 from regard.models.bert import Bert
 from regard.special import BOS, EOS, PAD
-from regard.training.masking import Masking
+from regard.systems.masking import Masking
 from regard.training.tasks import Task
 
 V, D, H, INNER, LAYERS, CONTEXT = 13, 32, 2, 24, 3, 9

@@ -5,7 +5,8 @@ import torch
 
 from regard.config.schema import TransformerSection
 from regard.errors import RecipeError
-from regard.models import Transformer, build
+from regard.models import Transformer
+from regard.systems import build
 
 SMALL = TransformerSection(d_model=12, n_heads=3, d_feedforward=16, n_layers=2, dropout=0.2)
 

@@ -8,8 +8,9 @@ from torch.nn import functional as F
 from regard.config import read_recipe
 from regard.errors import RecipeError, UsageError
 from regard.inspection.recording import record
-from regard.models import Classifier, Sizes, Tagger, build
+from regard.models import Classifier, Sizes, Tagger
 from regard.special import BOS, EOS, PAD
+from regard.systems import build
 
 V, D, H, INNER, LAYERS, CONTEXT, C = 13, 32, 2, 24, 2, 9, 5
 NONE = {f"{part}dropout": 0.0 for part in ("", "attention_", "feedforward_", "embedding_")}
@@ -60,7 +61,7 @@ def test_every_word_has_a_tag() -> None:
     torch.testing.assert_close(model(IDS), expected)
     chosen = torch.zeros_like(IDS, dtype=torch.bool)
     chosen[0, [1, 4]] = chosen[1, 2] = True
-    torch.testing.assert_close(model.at(IDS, chosen), expected[chosen])
+    torch.testing.assert_close(model.label(IDS, chosen), expected[chosen])
 
 
 @pytest.mark.parametrize("pooling", ["first", "mean"])

@@ -14,9 +14,9 @@ from torch import nn
 
 from regard.config import Recipe, TransformerSection
 from regard.folder import LoadedModel, save
-from regard.models import EncoderDecoder, build
+from regard.models import EncoderDecoder
 from regard.serving import Catalogue, Served, Server, Settings, create_app, open_models
-from regard.systems import Translator
+from regard.systems import Translator, build
 from regard.text import Characters, Words
 
 LETTERS = Characters.train(["abcdefghijklmnopqrstuvwxyz 0123456789 中文"])
@@ -61,7 +61,7 @@ def copier(name: str = "copy", pair: tuple[str, str] | None = None, seconds: flo
     recipe = Recipe(model=TransformerSection(**SIZES))
     model = Copier(len(LETTERS), seconds)
     loaded = LoadedModel(model, recipe, LETTERS, LETTERS, Path(name), 1)
-    return Served(name, Translator((loaded,)), pair)
+    return Served(name, Translator(loaded), pair)
 
 
 def model_of(served: Served) -> Copier:

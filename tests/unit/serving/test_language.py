@@ -14,9 +14,8 @@ from regard.config.alone import BertSection, GptSection
 from regard.decoding import Sampling, Slid, stream
 from regard.folder import save
 from regard.inspection.trace import Trace
-from regard.models import build
 from regard.serving import Catalogue, open_models
-from regard.systems import Finder, Writer
+from regard.systems import TextEncoder, TextGenerator, build
 from regard.text import Words
 from tests.unit.serving.conftest import living
 
@@ -71,7 +70,7 @@ def test_models_are_listed_as_they_were_served(
 def test_a_story_is_told_token_by_token(client: httpx.Client, folders: dict[str, Path]) -> None:
     asked = {"temperature": 0.7, "top_k": 5, "top_p": 0.9, "seed": 4}
     *tokens, last = events(client, prompt="a cat", max_tokens=6, **asked)
-    writer = Writer.open(folders["story"])
+    writer = TextGenerator.open(folders["story"])
     sampling = Sampling(0.7, 5, 0.9, 4)
     begun = writer.tokenizer.encode("a cat")
     expected = [e for e in stream(writer.model, begun, sampling, most=6) if not isinstance(e, Slid)]
@@ -116,7 +115,9 @@ def test_gaps_are_filled_as_the_library_does(
     text = "a [MASK] sees the [MASK] ."
     said = client.post("/fill", json={"text": text, "k": 3}).json()
     assert said["model"] == "gaps"
-    for gap, expected in zip(said["gaps"], Finder.open(folders["gaps"]).fill(text, 3), strict=True):
+    for gap, expected in zip(
+        said["gaps"], TextEncoder.open(folders["gaps"]).fill(text, 3), strict=True
+    ):
         assert [[*one] for one in gap] == [[*vars(one)] for one in expected]  # as --json has them
         assert [one["word"] for one in gap] == [one.word for one in expected]
         assert [one["token"] for one in gap] == [one.token for one in expected]

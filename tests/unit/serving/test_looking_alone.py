@@ -12,9 +12,8 @@ import torch
 from regard.config import read_recipe
 from regard.folder import save
 from regard.inspection.trace import Trace
-from regard.models import build
 from regard.serving import open_models
-from regard.systems import ablate, open_any, trace
+from regard.systems import build, open_model, trace
 from regard.text import Words
 from tests.unit.serving.conftest import living
 
@@ -104,8 +103,8 @@ def test_a_cell_and_the_heads(client: httpx.Client, places: dict[str, Path], nam
 def test_switched_off_heads(client: httpx.Client, places: dict[str, Path], name: str) -> None:
     head = "decoder.0" if name == "story" else "encoder.0"
     said = client.post("/ablate", json={**ASKED[name], "heads": [head]}).json()
-    opened = open_any(places[name])
-    found = ablate(opened, ASKED[name]["source"], head, n_new=ASKED[name].get("new"))
+    opened = open_model(places[name])
+    found = open_model(opened).ablate(ASKED[name]["source"], head, n_new=ASKED[name].get("new"))
     assert (said["before"], said["after"]) == (found.before.text, found.after.text)
     assert said["changes"] == pytest.approx(list(found.changes), abs=1e-4)
     assert said["tokens"] == list(found.scored_before.pieces)

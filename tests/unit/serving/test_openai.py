@@ -14,10 +14,9 @@ import torch
 from regard.config import Recipe, TrainingSection
 from regard.config.alone import GptSection
 from regard.folder import save
-from regard.models import build
 from regard.serving import Catalogue, Settings, open_models
 from regard.serving.generation import GenerationRequest, TextChunk
-from regard.systems import Writer
+from regard.systems import TextGenerator, build
 from regard.text import Words
 from tests.unit.serving.conftest import Live, living
 
@@ -187,7 +186,7 @@ def test_a_gpt_writes(tmp_path: Path) -> None:
     assert reason == ("length" if whole.usage.completion_tokens == 20 else "stop")
     expected = "".join(
         one
-        for one in Writer.open(place).write("once there was", None, most=20)
+        for one in TextGenerator.open(place).write("once there was", None, most=20)
         if isinstance(one, str)
     )
     assert text == expected

@@ -9,10 +9,8 @@ import pytest
 from safetensors import safe_open
 
 from regard.decoding import Search
-from regard.folder import load
 from regard.inspection.trace import Trace
-from regard.systems import Translator, trace
-from regard.systems.translation_ablation import ablate
+from regard.systems import Translator, load, open_model, trace
 from tests.unit.serving.conftest import Live
 
 SOURCES = ["ein Hund sieht", "im", ""]
@@ -45,7 +43,7 @@ def test_translations_are_those_of_the_library(
 ) -> None:
     options = {"beam": 2, "alpha": 0.5, "n_best": 2}
     said = client.post("/translate", json={"text": SOURCES, "alignments": True, **options}).json()
-    found = list(translator.translate(SOURCES, Search(width=2, alpha=0.5, n_best=2)))
+    found = list(translator.translate_each(SOURCES, Search(width=2, alpha=0.5, n_best=2)))
     assert said["model"] == "de-en"
     for one, expected in zip(said["translations"], found, strict=True):
         assert [h["text"] for h in one["hypotheses"]] == [e.text for e in expected]
@@ -130,7 +128,9 @@ def test_heads(client: httpx.Client) -> None:
 def test_ablation(client: httpx.Client, translator: Translator) -> None:
     asked = {"source": SOURCES[0], "target": "im Haus .", "heads": ["cross.1", "encoder.0.2"]}
     said = client.post("/ablate", json=asked).json()
-    expected = ablate(translator, SOURCES[0], ["cross.1", "encoder.0.2"], target="im Haus .")
+    expected = open_model(translator).ablate(
+        SOURCES[0], ["cross.1", "encoder.0.2"], target="im Haus ."
+    )
     assert said["heads"] == [head.name for head in expected.heads]
     assert said["changes"] == pytest.approx(list(expected.changes), abs=1e-5)
     assert said["after"] == expected.after.text

@@ -8,7 +8,7 @@ import torch
 
 from regard.config import Recipe, TransformerSection
 from regard.folder import save
-from regard.models import build
+from regard.systems import build
 from regard.text import Characters, Tokenizer, Words
 
 WORDS = ["ein", "Hund", "sieht", "eine", "Katze", "im", "Haus", "机", "器", "."]

@@ -7,9 +7,8 @@ import torch
 
 from regard.decoding import Limits, Sampling, Search
 from regard.errors import UsageError
-from regard.folder import load
 from regard.inspection import Head, ablated, all_heads
-from regard.systems import Translator, ablate, trace
+from regard.systems import Translator, load, open_model, trace
 
 SOURCE = "ein Hund sieht eine Katze"
 SHORT = Search(width=2, limits=Limits(most=6))
@@ -23,12 +22,12 @@ SEARCHES = {
 @pytest.mark.parametrize("search", SEARCHES)
 def test_without_its_source_a_model_writes_something_else(folder, search: str) -> None:
     translator = Translator.open(folder())
-    found = ablate(translator, SOURCE, "cross", search=SEARCHES[search])
+    found = open_model(translator).ablate(SOURCE, "cross", search=SEARCHES[search])
     assert found.has_changed
     assert found.before.tokens != found.after.tokens
     assert len(found.heads) == 9
     # With nothing from the source, every source is the same.
-    other = ablate(translator, "im Haus .", "cross", search=SEARCHES[search])
+    other = open_model(translator).ablate("im Haus .", "cross", search=SEARCHES[search])
     assert other.before.tokens != found.before.tokens
     assert other.after.text == found.after.text
 
@@ -38,14 +37,16 @@ def test_a_frozen_model_and_one_that_is_not_agree(folder) -> None:
     frozen, free = Translator.open(path), load(path)
     for heads, change in (("encoder.1.0", "off"), ("decoder", "uniform"), ("cross.2", "argmax")):
         greedy = SEARCHES["greedy"]
-        one, two = (ablate(m, SOURCE, heads, change, search=greedy) for m in (frozen, free))
+        one, two = (
+            open_model(m).ablate(SOURCE, heads, change, search=greedy) for m in (frozen, free)
+        )
         assert one.after.tokens == two.after.tokens
         assert one.changes == pytest.approx(two.changes, abs=1e-4)
 
 
 def test_the_change_is_that_of_the_old_outputs_log_probability(folder) -> None:
     translator = Translator.open(folder())
-    found = ablate(translator, SOURCE, "encoder.0.1,cross.1", search=SHORT)
+    found = open_model(translator).ablate(SOURCE, "encoder.0.1,cross.1", search=SHORT)
     model = translator.models[0]
     words = translator.source_tokenizer
     source = torch.tensor([[*words.encode(SOURCE), 3]])
@@ -70,17 +71,19 @@ def test_a_heads_own_weights_change_nothing(folder) -> None:
         head: torch.from_numpy(seen.site(head.kind, head.layer).weights[head.head])
         for head in all_heads(translator.models[0])
     }
-    found = ablate(translator, SOURCE, own, search=search)
+    found = open_model(translator).ablate(SOURCE, own, search=search)
     assert not found.has_changed
     assert found.changes == pytest.approx([0.0] * len(found.changes), abs=1e-4)
     turned = {head: own[head].flip(1) for head in own if head.kind == "cross"}
-    other = ablate(translator, SOURCE, turned, search=search)
+    other = open_model(translator).ablate(SOURCE, turned, search=search)
     assert abs(other.change) > 1e-2
 
 
 def test_a_target_can_be_given_and_short_names_too(folder) -> None:
     path = folder()
-    found = ablate(path, SOURCE, "1.2", kind="decoder", target="eine Katze .", search=SHORT)
+    found = open_model(path).ablate(
+        SOURCE, "1.2", kind="decoder", target="eine Katze .", search=SHORT
+    )
     assert found.heads == (Head("decoder", 1, 2),)
     assert found.before.text == "eine Katze ."
     assert found.scored_before.pieces == ("eine", "Katze", ".", "</s>")
@@ -92,16 +95,16 @@ def test_a_target_can_be_given_and_short_names_too(folder) -> None:
 
 def test_the_model_is_as_it_was_afterwards(folder) -> None:
     translator = Translator.open(folder())
-    before = next(iter(translator.translate([SOURCE], SHORT)))
-    ablate(translator, SOURCE, "cross", search=SHORT)
-    assert next(iter(translator.translate([SOURCE], SHORT))) == before
+    before = next(iter(translator.translate_each([SOURCE], SHORT)))
+    open_model(translator).ablate(SOURCE, "cross", search=SHORT)
+    assert next(iter(translator.translate_each([SOURCE], SHORT))) == before
 
 
 def test_what_cannot_be_ablated_is_refused(folder) -> None:
     path = folder()
     with pytest.raises(UsageError, match="there is nothing to translate: the source sentence is e"):
-        ablate(path, "  ", "cross")
+        open_model(path).ablate("  ", "cross")
     with pytest.raises(UsageError, match="one model is looked into at a time, and 2 were given"):
-        ablate(Translator.open([path, path]), SOURCE, "cross")
+        Translator.open([path, path]).ablate(SOURCE, "cross")
     with pytest.raises(UsageError, match=r"this model has no cross\.3: encoder has layers 0 to 1"):
-        ablate(path, SOURCE, "cross.3")
+        open_model(path).ablate(SOURCE, "cross.3")

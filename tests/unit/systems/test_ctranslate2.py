@@ -10,11 +10,10 @@ import torch
 from regard.config import Recipe, TransformerSection
 from regard.decoding import Limits, Sampling, Search
 from regard.errors import MissingExtraError, UsageError
-from regard.folder import LoadedModel, load, save, save_weights
-from regard.folder.foreign import export_model, kept_beside
-from regard.models import build
+from regard.folder import LoadedModel, save, save_weights
+from regard.folder.foreign import kept_beside
 from regard.special import BOS, EOS, PAD, UNKNOWN
-from regard.systems import Request, Translator
+from regard.systems import Request, Translator, build, export_model, load
 from regard.systems.ctranslate2 import CTranslate2Translator
 from regard.text import Words
 
@@ -52,8 +51,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_greedy_words_and_scores_are_ours(tmp_path: Path, choices: dict[str, object]) -> None:
     folder = small(tmp_path / "model", **choices).path
     search = Search(width=1)
-    ours = list(Translator.open(folder).translate(SENTENCES, search))
-    theirs = list(CTranslate2Translator.open_engine(folder).translate(SENTENCES, search))
+    ours = list(Translator.open(folder).translate_each(SENTENCES, search))
+    theirs = list(CTranslate2Translator.open_engine(folder).translate_each(SENTENCES, search))
     for (own,), (other,) in zip(ours, theirs, strict=True):
         assert other.tokens == own.tokens
         assert other.text == own.text
@@ -72,8 +71,8 @@ def test_greedy_words_and_scores_are_ours(tmp_path: Path, choices: dict[str, obj
 def test_a_beam_is_ranked_by_our_penalty(folder: Path, search: Search) -> None:
     own = Translator.open(folder)
     for ours, theirs in zip(
-        own.translate(SENTENCES, search),
-        CTranslate2Translator.open_engine(folder).translate(SENTENCES, search),
+        own.translate_each(SENTENCES, search),
+        CTranslate2Translator.open_engine(folder).translate_each(SENTENCES, search),
         strict=True,
     ):
         assert theirs[0].tokens == ours[0].tokens
@@ -89,7 +88,7 @@ def test_a_beam_is_ranked_by_our_penalty(folder: Path, search: Search) -> None:
 
 def test_the_rules_of_a_search_are_kept(folder: Path) -> None:
     search = Search(width=4, limits=Limits(least=4), no_repeat=2)
-    for (best,) in CTranslate2Translator.open_engine(folder).translate(SENTENCES, search):
+    for (best,) in CTranslate2Translator.open_engine(folder).translate_each(SENTENCES, search):
         assert len(best.tokens) >= 4
         pairs = list(zip(best.tokens, best.tokens[1:], strict=False))
         assert len(set(pairs)) == len(pairs)
@@ -98,14 +97,14 @@ def test_the_rules_of_a_search_are_kept(folder: Path) -> None:
 def test_outputs_of_a_least_length_are_searched_for_by_ourselves(folder: Path) -> None:
     """It would divide what <EOS> may not have among the other words, and rank by that."""
     search = Search(width=4, n_best=4, limits=Limits(least=6))
-    own = list(Translator.open(folder).translate(SENTENCES, search))
-    assert list(CTranslate2Translator.open_engine(folder).translate(SENTENCES, search)) == own
+    own = list(Translator.open(folder).translate_each(SENTENCES, search))
+    assert list(CTranslate2Translator.open_engine(folder).translate_each(SENTENCES, search)) == own
 
 
 def test_outputs_that_reach_the_limit_are_searched_for_by_ourselves(folder: Path) -> None:
     search = Search(width=3, limits=Limits(factor=0.0, extra=2))
-    ours = Translator.open(folder).translate(SENTENCES, search)
-    theirs = CTranslate2Translator.open_engine(folder).translate(SENTENCES, search)
+    ours = Translator.open(folder).translate_each(SENTENCES, search)
+    theirs = CTranslate2Translator.open_engine(folder).translate_each(SENTENCES, search)
     for (own,), (other,) in zip(ours, theirs, strict=True):
         assert other.tokens == own.tokens
         assert other.score == pytest.approx(own.score, abs=1e-3)
@@ -114,7 +113,7 @@ def test_outputs_that_reach_the_limit_are_searched_for_by_ourselves(folder: Path
 def test_drawing_by_chance_can_be_repeated(folder: Path) -> None:
     search = Search(n_best=3, sampling=Sampling(seed=7, top_p=0.9))
     first, second = (
-        list(CTranslate2Translator.open_engine(folder).translate(SENTENCES, search))
+        list(CTranslate2Translator.open_engine(folder).translate_each(SENTENCES, search))
         for _ in range(2)
     )
     assert first == second
@@ -125,7 +124,7 @@ def test_what_it_cannot_do_is_refused(folder: Path) -> None:
     engine = CTranslate2Translator.open_engine(folder)
     for asked in (Request("the dog", prefix="a"), Request("the dog", must=("cat",))):
         with pytest.raises(UsageError, match="leave out --engine for --prefix and --must"):
-            list(engine.translate([asked]))
+            list(engine.translate_each([asked]))
     with pytest.raises(UsageError, match="does not run on meta: choose --device cpu or cuda"):
         CTranslate2Translator.open_engine(folder, device=torch.device("meta"))
     with (

@@ -11,9 +11,8 @@ from regard.config import Recipe, read_recipe
 from regard.decoding import Sampling, Search
 from regard.errors import UsageError
 from regard.folder import save
-from regard.models import build
 from regard.special import TURN
-from regard.systems import Chat
+from regard.systems import Chat, build
 from regard.text import Words
 
 TINY = ["model.d_model=12", "model.n_heads=3", "model.d_feedforward=20", "model.n_layers=1"]
@@ -72,7 +71,7 @@ def test_an_answer_that_comes_word_by_word_is_that_of_the_search(
         whole = replace(search, limits=replace(search.limits, factor=0.0, extra=8, most=8))
         for number, said in enumerate(["a b c", "d", "e f"]):
             source = talk.read(said)
-            ((found, *_),) = talk.translator.translate([source], whole, first=number)
+            ((found, *_),) = talk.translator.translate_each([source], whole, first=number)
             parts = list(talk.answer(said))
             assert talk.last is not None
             assert talk.last.tokens == found.tokens[:7] if TURN not in found.text else True

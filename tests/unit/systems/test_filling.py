@@ -8,9 +8,9 @@ import torch
 from regard.config import read_recipe
 from regard.errors import TextTypeError, UsageError
 from regard.folder import save
-from regard.models import Bert, build
+from regard.models import Bert
 from regard.special import BOS, EOS, NAMES
-from regard.systems import Finder
+from regard.systems import TextEncoder, build
 from regard.text import SentencePieceText, Words
 
 TEXT = "the cat sat on a mat and then the dog sat down"
@@ -18,16 +18,16 @@ SMALL = ["model.n_layers=2", "model.d_model=32", "model.n_heads=2", "model.d_fee
 
 
 @pytest.fixture
-def finder(tmp_path: Path) -> Finder:
+def finder(tmp_path: Path) -> TextEncoder:
     tokenizer = Words.train([TEXT])
     recipe = read_recipe("bert-tiny", [*SMALL, "model.context=9"])
     torch.manual_seed(3)
     model = build(recipe.model, len(tokenizer), len(tokenizer))
     assert isinstance(model, Bert)
-    return Finder.open(save(tmp_path / "bert", model, recipe, tokenizer, tokenizer))
+    return TextEncoder.open(save(tmp_path / "bert", model, recipe, tokenizer, tokenizer))
 
 
-def test_the_best_words_come_first(finder: Finder) -> None:
+def test_the_best_words_come_first(finder: TextEncoder) -> None:
     ((*found,),) = finder.fill("the [MASK] sat", k=40)
     assert len(found) == len(finder.tokenizer) - len(NAMES)
     assert sum(one.probability for one in found) == pytest.approx(1.0)
@@ -42,13 +42,13 @@ def test_the_best_words_come_first(finder: Finder) -> None:
     assert found[0].text == f"the {found[0].word} sat"
 
 
-def test_each_mask_is_found_by_itself(finder: Finder) -> None:
+def test_each_mask_is_found_by_itself(finder: TextEncoder) -> None:
     first, second = finder.fill("[MASK] cat sat on [MASK]", k=2)
     assert first[0].text == f"{first[0].word} cat sat on [MASK]"
     assert second[1].text == f"[MASK] cat sat on {second[1].word}"
 
 
-def test_a_sentence_is_the_mean_of_its_words(finder: Finder) -> None:
+def test_a_sentence_is_the_mean_of_its_words(finder: TextEncoder) -> None:
     one, other = finder.embed(["the cat sat", "a mat"])
     ids = torch.tensor([[BOS, *finder.tokenizer.encode("a mat"), EOS]])
     torch.testing.assert_close(other, finder.model.hidden(ids)[0, 1:3].mean(0))
@@ -57,7 +57,7 @@ def test_a_sentence_is_the_mean_of_its_words(finder: Finder) -> None:
     torch.testing.assert_close(one, alone, rtol=1e-4, atol=1e-5)
 
 
-def test_many_sentences_keep_their_order(finder: Finder) -> None:
+def test_many_sentences_keep_their_order(finder: TextEncoder) -> None:
     sentences = ["the cat", "a mat", "the dog sat down", "on"] * 11
     found = list(finder.embed(sentences))
     assert len(found) == 44
@@ -65,7 +65,7 @@ def test_many_sentences_keep_their_order(finder: Finder) -> None:
     assert not torch.allclose(found[0], found[1])
 
 
-def test_a_sentence_is_like_itself(finder: Finder) -> None:
+def test_a_sentence_is_like_itself(finder: TextEncoder) -> None:
     assert finder.similarity("the cat", "the cat") == pytest.approx(1.0, abs=1e-5)
     assert finder.similarity("the cat", "sat down") < 1.0
 
@@ -81,13 +81,13 @@ def test_a_sentence_is_like_itself(finder: Finder) -> None:
         ),
     ],
 )
-def test_what_cannot_be_filled_is_refused(finder: Finder, text: str, sentence: str) -> None:
+def test_what_cannot_be_filled_is_refused(finder: TextEncoder, text: str, sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
         finder.fill(text)
     assert str(caught.value) == sentence
 
 
-def test_an_empty_sentence_is_refused(finder: Finder) -> None:
+def test_an_empty_sentence_is_refused(finder: TextEncoder) -> None:
     with pytest.raises(UsageError) as caught:
         list(finder.embed(["the cat", " "]))
     assert str(caught.value) == (
@@ -104,7 +104,7 @@ def test_pieces_of_words_are_told_apart_and_none_is_empty(tmp_path: Path) -> Non
     tokenizer = SentencePieceText.train([TEXT] * 9, 300)
     recipe = read_recipe("bert-tiny", SMALL)
     model = build(recipe.model, len(tokenizer), len(tokenizer))
-    finder = Finder.open(save(tmp_path / "pieces", model, recipe, tokenizer, tokenizer))
+    finder = TextEncoder.open(save(tmp_path / "pieces", model, recipe, tokenizer, tokenizer))
     ((*found,),) = finder.fill("the [MASK] sat", k=1000)
     tokens = [one.token for one in found]
     assert "▁" not in tokens
@@ -118,7 +118,7 @@ def test_a_gap_in_chinese_has_no_spaces_around_it(tmp_path: Path) -> None:
     tokenizer = SentencePieceText.train(["我爱你。", "他不知道你在哪里。"] * 9, 290)
     recipe = read_recipe("bert-tiny", SMALL)
     model = build(recipe.model, len(tokenizer), len(tokenizer))
-    finder = Finder.open(save(tmp_path / "chinese", model, recipe, tokenizer, tokenizer))
+    finder = TextEncoder.open(save(tmp_path / "chinese", model, recipe, tokenizer, tokenizer))
     first, second = finder.fill("我[MASK]你 [MASK]。", k=1000)
     texts = {one.token: one.text for one in first}
     assert texts["爱"] == "我爱你 [MASK]。"
@@ -132,7 +132,7 @@ def test_a_gap_in_chinese_has_no_spaces_around_it(tmp_path: Path) -> None:
     assert first[0].probability == pytest.approx(float(logits.softmax(-1).max()), abs=1e-6)
 
 
-def test_one_text_has_one_answer_and_several_have_several(finder: Finder) -> None:
+def test_one_text_has_one_answer_and_several_have_several(finder: TextEncoder) -> None:
     text = "the [MASK] sat"
     assert list(finder.fill([text, text], k=2)) == [finder.fill(text, k=2)] * 2
     alone = finder.embed("the cat sat")
@@ -141,7 +141,7 @@ def test_one_text_has_one_answer_and_several_have_several(finder: Finder) -> Non
 
 
 @pytest.mark.usefixtures("as_users_call")
-def test_what_is_no_text_is_named(finder: Finder) -> None:
+def test_what_is_no_text_is_named(finder: TextEncoder) -> None:
     with pytest.raises(TextTypeError, match=r"text\[1\] is None"):
         list(finder.fill(["the [MASK]", None]))  # type: ignore[list-item]
     with pytest.raises(TextTypeError, match=r"sentences\[0\] is 3"):

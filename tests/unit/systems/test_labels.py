@@ -8,21 +8,20 @@ import torch
 from regard.config import read_recipe
 from regard.errors import TextTypeError, UsageError
 from regard.folder import save
-from regard.models import build
-from regard.systems import Judge
+from regard.systems import TextClassifier, build
 from regard.text import Words
 
 TOKENIZER = Words.train(["the cat sat on a mat"])
 SMALL = ["model.n_layers=1", "model.d_model=32", "model.n_heads=2", "model.d_feedforward=16"]
 
 
-def judge(place: Path, n_texts: int = 1) -> Judge:
+def judge(place: Path, n_texts: int = 1) -> TextClassifier:
     recipe = read_recipe("bert-classify", [*SMALL, "model.context=9"])
     section = recipe.model.model_copy(update={"labels": ("no", "yes"), "n_texts": n_texts})
     recipe = recipe.model_copy(update={"model": section})
     torch.manual_seed(3)
     model = build(recipe.model, len(TOKENIZER), len(TOKENIZER))
-    return Judge.open(save(place / "model", model, recipe, TOKENIZER, TOKENIZER))
+    return TextClassifier.open(save(place / "model", model, recipe, TOKENIZER, TOKENIZER))
 
 
 def test_one_text_has_one_answer_and_several_have_several(tmp_path: Path) -> None:

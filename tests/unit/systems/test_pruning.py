@@ -7,7 +7,7 @@ from regard.decoding import Limits, Search
 from regard.errors import UsageError
 from regard.inspection import ablated, all_heads
 from regard.inspection.ablation import scaled
-from regard.systems import Translator, importance, pruning_curve
+from regard.systems import Translator, open_model, pruning_curve
 
 PAIRS = [
     ("ein Hund sieht", "eine Katze im Haus ."),
@@ -19,7 +19,7 @@ GREEDY = Search(width=1, limits=Limits(most=9))
 
 def test_importance_is_the_gradient_of_log_probabilities(folder) -> None:
     translator = Translator.open(folder())
-    found = importance(translator, PAIRS)
+    found = open_model(translator).importance(PAIRS)
     assert found.n_sentences == 3
     assert set(found.of) == set(all_heads(translator.models[0]))
     # One sentence at a time, and by differences: ξ = 1 ± step on one head.
@@ -41,7 +41,7 @@ def test_importance_is_the_gradient_of_log_probabilities(folder) -> None:
 
 def test_the_curve_measures_what_is_left(folder) -> None:
     translator = Translator.open(folder())
-    order = importance(translator, PAIRS).ranked
+    order = open_model(translator).importance(PAIRS).ranked
     curve = list(pruning_curve(translator, PAIRS, order, removed=[0, 5, len(order)], search=GREEDY))
     assert [len(point.heads) for point in curve] == [0, 5, 24]
     assert curve[1].heads == order[:5]
@@ -54,7 +54,7 @@ def test_the_curve_measures_what_is_left(folder) -> None:
     assert curve[0].loss == pytest.approx(loss())
     with ablated(translator.models[0], order[:5]):
         assert curve[1].loss == pytest.approx(loss())
-    outputs = [found[0].text for found in translator.translate([s for s, _ in PAIRS], GREEDY)]
+    outputs = [found[0].text for found in translator.translate_each([s for s, _ in PAIRS], GREEDY)]
     assert list(curve[0].outputs) == outputs
     assert len(set(curve[2].outputs)) == 1  # nothing comes from the source any more
     assert len(set(outputs)) > 1

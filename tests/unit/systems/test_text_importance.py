@@ -11,8 +11,7 @@ from regard.errors import DataError
 from regard.folder import save
 from regard.inspection.ablation import scaled
 from regard.inspection.heads import Head
-from regard.models import build
-from regard.systems import Finder, Writer, ablate, importance
+from regard.systems import TextEncoder, TextGenerator, build, open_model
 from regard.text import Words
 
 WORDS = Words(["the", "cat", "sat", "on", "a", "mat", "."])
@@ -31,14 +30,14 @@ def folder(place: Path, kind: str) -> Path:
 
 
 def test_of_a_writer(tmp_path: Path) -> None:
-    writer = Writer.open(folder(tmp_path, "gpt"))
-    found = importance(writer, TEXTS)
+    writer = TextGenerator.open(folder(tmp_path, "gpt"))
+    found = open_model(writer).importance(TEXTS)
     assert (found.n_sentences, len(found.of)) == (2, 4)
     expected = sum(_slope(writer, text) for text in TEXTS) / 2
     assert found.of[Head("decoder", 1, 0)] == pytest.approx(expected, rel=2e-2)
 
 
-def _slope(writer: Writer, text: str) -> float:
+def _slope(writer: TextGenerator, text: str) -> float:
     """By how much the loss of one text changes with a head's factor, from both sides."""
     ids, site = WORDS.encode(text), Site("decoder", 1, "decoder.layers.1.attention.weights")
     losses = []
@@ -50,17 +49,17 @@ def _slope(writer: Writer, text: str) -> float:
 
 
 def test_of_a_finder_every_word_is_taken_out_once(tmp_path: Path) -> None:
-    finder = Finder.open(folder(tmp_path, "bert"))
-    found = importance(finder, TEXTS)
+    finder = TextEncoder.open(folder(tmp_path, "bert"))
+    found = open_model(finder).importance(TEXTS)
     assert found.n_sentences == 7 + 3  # nothing is left out: the beginning and the end fit too
     assert {head.kind for head in found.of} == {"encoder"}
-    together = [importance(finder, [text]) for text in TEXTS]
+    together = [open_model(finder).importance([text]) for text in TEXTS]
     head = found.ranked[-1]
     mean = (7 * together[0].of[head] + 3 * together[1].of[head]) / 10
     assert found.of[head] == pytest.approx(mean, rel=1e-4)  # padding changes nothing
-    assert ablate(finder, "the cat [MASK] on the mat .", head).changes
+    assert open_model(finder).ablate("the cat [MASK] on the mat .", head).changes
 
 
 def test_no_texts(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"^no sentences were given"):
-        importance(Writer.open(folder(tmp_path, "gpt")), ["", ""])
+        TextGenerator.open(folder(tmp_path, "gpt")).importance(["", ""])

@@ -18,10 +18,10 @@ SHORT = Search(width=3, limits=Limits(most=7))
 class TestTranslate:
     def test_every_sentence_has_its_place(self, folder) -> None:
         translator = Translator.open(folder())
-        together = list(translator.translate(SENTENCES, SHORT, batch_rows=2))
+        together = list(translator.translate_each(SENTENCES, SHORT, batch_rows=2))
         assert [len(found) for found in together] == [1] * len(SENTENCES)
         for sentence, (found,) in zip(SENTENCES, together, strict=True):
-            (alone,) = next(translator.translate([sentence], SHORT))
+            (alone,) = next(translator.translate_each([sentence], SHORT))
             assert found.text == alone.text
             assert found.score == pytest.approx(alone.score, abs=1e-5)
             if not sentence.strip():
@@ -30,7 +30,7 @@ class TestTranslate:
 
     def test_pieces_are_those_of_the_text(self, folder) -> None:
         translator = Translator.open(folder())
-        (found,) = next(translator.translate(["ein Hund"], SHORT))
+        (found,) = next(translator.translate_each(["ein Hund"], SHORT))
         assert found.text == translator.target_tokenizer.decode(found.tokens)
         assert found.pieces == tuple(map(translator.target_tokenizer.token, found.tokens))
 
@@ -42,7 +42,7 @@ class TestTranslate:
                 read.append(i)
                 yield "ein Hund"
 
-        found = Translator.open(folder()).translate(sentences(), Search(width=1), batch_rows=8)
+        found = Translator.open(folder()).translate_each(sentences(), Search(width=1), batch_rows=8)
         next(found)
         assert len(read) < 3000
         found.close()  # type: ignore[attr-defined]
@@ -50,39 +50,39 @@ class TestTranslate:
     def test_samples_do_not_depend_on_how_sentences_arrive(self, folder) -> None:
         translator = Translator.open(folder())
         search = Search(limits=Limits(most=7), sampling=Sampling(temperature=3.0), n_best=2)
-        together = list(translator.translate(SENTENCES, search))
+        together = list(translator.translate_each(SENTENCES, search))
         apart = [
             found
             for first in (0, 3, 4)
-            for found in translator.translate(
+            for found in translator.translate_each(
                 SENTENCES[first : {0: 3, 3: 4, 4: 6}[first]], search, first=first
             )
         ]
         texts = [[one.text for one in found] for found in together]
         assert [[one.text for one in found] for found in apart] == texts
-        other = list(translator.translate(SENTENCES, search, first=9))
+        other = list(translator.translate_each(SENTENCES, search, first=9))
         assert [[one.text for one in found] for found in other] != texts
 
     def test_n_best_are_sorted(self, folder) -> None:
         search = Search(width=4, n_best=3, limits=Limits(most=7))
-        found = next(Translator.open(folder()).translate(["Hund sieht Katze"], search))
+        found = next(Translator.open(folder()).translate_each(["Hund sieht Katze"], search))
         assert len({one.text for one in found}) == 3
         assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
 
     def test_a_prefix_is_kept(self, folder) -> None:
         request = Request("ein Hund", prefix="Katze im")
-        (found,) = next(Translator.open(folder()).translate([request], SHORT))
+        (found,) = next(Translator.open(folder()).translate_each([request], SHORT))
         assert found.pieces[:2] == ("Katze", "im")
 
     def test_what_must_be_there_is_there(self, folder) -> None:
         request = Request("ein Hund", must=("Katze im", "Haus"))
-        (found,) = next(Translator.open(folder()).translate([request], SHORT))
+        (found,) = next(Translator.open(folder()).translate_each([request], SHORT))
         assert "Katze im" in found.text
         assert "Haus" in found.text
 
     def test_unknown_words_cannot_be_asked_for(self, folder) -> None:
         with pytest.raises(UsageError) as refused:
-            next(Translator.open(folder()).translate([Request("ein", must=("Maus",))], SHORT))
+            next(Translator.open(folder()).translate_each([Request("ein", must=("Maus",))], SHORT))
         assert str(refused.value) == (
             "the translation cannot be made to contain 'Maus': the model's vocabulary has no "
             "tokens for it"
@@ -92,18 +92,20 @@ class TestTranslate:
 class TestLongSentences:
     def test_are_cut_and_say_so(self, folder) -> None:
         translator = Translator.open(folder(), max_tokens=5)
-        long, short = translator.translate(["ein Hund sieht eine Katze im Haus", "ein"], SHORT)
-        (cut,) = next(translator.translate(["ein Hund sieht eine Katze"], SHORT))
+        long, short = translator.translate_each(["ein Hund sieht eine Katze im Haus", "ein"], SHORT)
+        (cut,) = next(translator.translate_each(["ein Hund sieht eine Katze"], SHORT))
         assert (long[0].n_left_out, short[0].n_left_out) == (2, 0)
         assert long[0].text == cut.text
 
     def test_learned_positions_end_somewhere(self, folder) -> None:
         translator = Translator.open(folder(positions="learned", max_length=9))
         assert translator.limit == 8  # and <EOS>
-        (found,) = next(translator.translate(["Hund " * 20], Search(limits=Limits(factor=9.0))))
+        (found,) = next(
+            translator.translate_each(["Hund " * 20], Search(limits=Limits(factor=9.0)))
+        )
         assert found.n_left_out == 12
         assert len(found.tokens) < 9
-        (long,) = next(translator.translate(["Hund"], Search(limits=Limits(least=20))))
+        (long,) = next(translator.translate_each(["Hund"], Search(limits=Limits(least=20))))
         assert len(long.tokens) == 8  # the least length yields to the places
         (scored,) = translator.score([("Hund " * 20, "Katze " * 30)])
         assert (len(scored.tokens), scored.n_left_out) == (9, 12 + 22)
@@ -116,7 +118,9 @@ class TestScore:
         translator = Translator.open(paths)
         search = Search(width=4, n_best=3, limits=Limits(most=7))
         sentences = [sentence for sentence in SENTENCES if sentence.strip()]
-        for sentence, found in zip(sentences, translator.translate(sentences, search), strict=True):
+        for sentence, found in zip(
+            sentences, translator.translate_each(sentences, search), strict=True
+        ):
             scored = translator.score_translations([(sentence, one.tokens) for one in found])
             for one, value in zip(found, scored, strict=True):
                 assert value.log_probability == pytest.approx(one.log_probability, abs=1e-5)
@@ -201,17 +205,17 @@ class TestWhatIsGiven:
     def test_one_sentence_has_one_answer(self, folder) -> None:
         translator = Translator.open(folder())
         search = Search(width=3, n_best=2, limits=Limits(most=7))
-        alone = translator.translate("Hund sieht Katze", search)
-        assert alone == next(translator.translate(["Hund sieht Katze"], search))
-        assert alone == translator.translate(Request("Hund sieht Katze"), search)
+        alone = translator.translate_each("Hund sieht Katze", search)
+        assert alone == next(translator.translate_each(["Hund sieht Katze"], search))
+        assert alone == translator.translate_each(Request("Hund sieht Katze"), search)
         assert len(alone) == 2
-        (empty,) = translator.translate("")
+        (empty,) = translator.translate_each("")
         assert empty.text == ""
 
     def test_chinese_is_not_translated_character_by_character(self, folder) -> None:
         translator = Translator.open(folder())
-        (found,) = translator.translate("机器", SHORT)
-        ((as_one_of_a_list,),) = translator.translate(["机器"], SHORT)
+        (found,) = translator.translate_each("机器", SHORT)
+        ((as_one_of_a_list,),) = translator.translate_each(["机器"], SHORT)
         assert found == as_one_of_a_list
 
     def test_what_is_no_text_is_named(self, folder) -> None:

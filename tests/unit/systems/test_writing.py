@@ -11,8 +11,7 @@ from regard.decoding import Sampling, Slid
 from regard.errors import TextTypeError, UsageError
 from regard.folder import save
 from regard.inspection.recording import record
-from regard.models import build
-from regard.systems import Looks, Writer
+from regard.systems import Looks, TextGenerator, build
 from regard.text import SentencePieceText, Tokenizer, Words, learn
 
 TEXT = "the cat sat on the mat\nand the dog sat on the cat\n"
@@ -28,18 +27,18 @@ def folder(path: Path, tokenizer: Tokenizer, *changes: str) -> Path:
 
 
 @pytest.fixture(params=["characters", "sentencepiece", "words"])
-def writer(request: pytest.FixtureRequest, tmp_path: Path) -> Writer:
+def writer(request: pytest.FixtureRequest, tmp_path: Path) -> TextGenerator:
     lines = TEXT.splitlines(keepends=True) * 5
     size = 285 if request.param == "sentencepiece" else None
     tokenizer = learn(request.param, lines, size, keeps_layout=True)
-    return Writer.open(folder(tmp_path / "model", tokenizer))
+    return TextGenerator.open(folder(tmp_path / "model", tokenizer))
 
 
 def text_of(pieces: Iterator[str | Slid]) -> str:
     return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
-def test_what_is_streamed_is_the_text_whole(writer: Writer) -> None:
+def test_what_is_streamed_is_the_text_whole(writer: TextGenerator) -> None:
     sampling = Sampling(seed=4)
     pieces = [one for one in writer.write("the cat", sampling, most=14) if isinstance(one, str)]
     ids = writer.tokenizer.encode("the cat")
@@ -50,14 +49,14 @@ def test_what_is_streamed_is_the_text_whole(writer: Writer) -> None:
     assert all(pieces)
 
 
-def test_it_ends_before_a_stop(writer: Writer) -> None:
+def test_it_ends_before_a_stop(writer: TextGenerator) -> None:
     whole = text_of(writer.write("the cat", Sampling(seed=4), most=20))
     stop = whole[len(whole) // 2 :][:3]
     ended = text_of(writer.write("the cat", Sampling(seed=4), most=20, stops=[stop, "never"]))
     assert ended == whole[: whole.index(stop)]
 
 
-def test_watching_changes_nothing_and_sees_every_word(writer: Writer) -> None:
+def test_watching_changes_nothing_and_sees_every_word(writer: TextGenerator) -> None:
     looks = Looks(layer=0)
     sampling = Sampling(seed=4)
     watched = text_of(writer.write("the cat sat", sampling, most=14, looks=looks))
@@ -77,7 +76,7 @@ def test_watching_changes_nothing_and_sees_every_word(writer: Writer) -> None:
 
 
 def test_a_look_is_that_of_the_place_it_was_written_from(tmp_path: Path) -> None:
-    writer = Writer.open(folder(tmp_path / "m", Words.train([TEXT])))
+    writer = TextGenerator.open(folder(tmp_path / "m", Words.train([TEXT])))
     looks = Looks(layer=1, head=0)
     text_of(writer.write("the cat sat on", None, most=2, looks=looks))
     model = writer.model
@@ -92,17 +91,17 @@ def test_a_look_is_that_of_the_place_it_was_written_from(tmp_path: Path) -> None
     assert list(shares) == pytest.approx([float(weights[i]) for i in order], abs=1e-5)
 
 
-def test_an_empty_prompt_begins_a_text(writer: Writer) -> None:
+def test_an_empty_prompt_begins_a_text(writer: TextGenerator) -> None:
     assert text_of(writer.write("", Sampling(seed=1), most=10)) is not None
 
 
-def test_a_long_text_slides_and_says_so(writer: Writer) -> None:
+def test_a_long_text_slides_and_says_so(writer: TextGenerator) -> None:
     events = list(writer.write("the cat " * 30, Sampling(seed=2), most=5))
     assert any(isinstance(one, Slid) and one.n_seen == 8 for one in events)
 
 
 def test_what_the_model_never_saw_is_told(tmp_path: Path) -> None:
-    writer = Writer.open(folder(tmp_path / "m", Words.train([TEXT])))
+    writer = TextGenerator.open(folder(tmp_path / "m", Words.train([TEXT])))
     assert writer.unknown("the zebra sat on a zebra") == ["zebra", "a"]
 
 
@@ -114,7 +113,7 @@ def test_what_the_model_never_saw_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_looked_at_is_refused(looks: Looks, sentence: str, tmp_path: Path) -> None:
-    writer = Writer.open(folder(tmp_path / "m", Words.train([TEXT])))
+    writer = TextGenerator.open(folder(tmp_path / "m", Words.train([TEXT])))
     with pytest.raises(UsageError) as caught:
         list(writer.write("the", None, most=2, looks=looks))
     assert str(caught.value) == sentence
@@ -126,7 +125,7 @@ def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
     model = build(recipe.model, len(tokenizer), len(tokenizer))
     path = save(tmp_path / "bert", model, recipe, tokenizer, tokenizer)
     with pytest.raises(UsageError, match="holds a model of kind bert, which does not write on"):
-        Writer.open(path)
+        TextGenerator.open(path)
 
 
 def test_a_language_model_does_not_translate(tmp_path: Path) -> None:
@@ -154,7 +153,7 @@ def test_layout_survives_sentencepiece() -> None:
 
 @pytest.mark.usefixtures("as_users_call")
 def test_what_is_no_text_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    writer = Writer.open(folder(tmp_path / "model", Words.train([TEXT])))
+    writer = TextGenerator.open(folder(tmp_path / "model", Words.train([TEXT])))
     with pytest.raises(TextTypeError, match="prompt is None"):
         writer.write(None, None)  # type: ignore[arg-type]
     with pytest.raises(TextTypeError, match="stops is a single str"):

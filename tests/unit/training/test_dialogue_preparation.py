@@ -4,7 +4,7 @@ from pathlib import Path
 
 from regard.config import Recipe, read_recipe
 from regard.special import TURN
-from regard.training import prepare_run
+from regard.systems import prepare
 
 
 def written(path: Path, n: int) -> Recipe:
@@ -15,7 +15,7 @@ def written(path: Path, n: int) -> Recipe:
 
 
 def test_conversations_are_held_out_as_a_whole(tmp_path: Path) -> None:
-    prepared = prepare_run(written(tmp_path / "talks.txt", 500), tmp_path / "run")
+    prepared = prepare(written(tmp_path / "talks.txt", 500), tmp_path / "run")
     held = prepared.validation
     assert held is not None
     n_held = len(held.corpus)
@@ -35,7 +35,7 @@ def test_conversations_are_held_out_as_a_whole(tmp_path: Path) -> None:
 
 
 def test_few_conversations_are_all_learned_from(tmp_path: Path) -> None:
-    prepared = prepare_run(written(tmp_path / "talks.txt", 5), tmp_path / "run")
+    prepared = prepare(written(tmp_path / "talks.txt", 5), tmp_path / "run")
     assert prepared.validation is None
     assert len(prepared.corpus) == 15
 
@@ -45,5 +45,5 @@ def test_a_recipe_says_how_many_turns_are_read(tmp_path: Path) -> None:
     for turns, longest in ((1, 2), (2, 5), (3, 8)):
         data = recipe.data.model_copy(update={"turns": turns})
         asked = recipe.model_copy(update={"data": data})
-        prepared = prepare_run(asked, tmp_path / f"run{turns}")
+        prepared = prepare(asked, tmp_path / f"run{turns}")
         assert max(prepared.corpus.lengths()[0]) == longest

@@ -8,9 +8,8 @@ import torch
 
 from regard.config import Recipe, parse_recipe
 from regard.data import Batches, MemoryCorpus
-from regard.folder import load
-from regard.models import EncoderDecoder, build
-from regard.systems import Translator
+from regard.models import EncoderDecoder
+from regard.systems import Translator, build, load
 from regard.text import Words
 from regard.training import FolderKeeper, Ranks, Run, Validation, train
 
@@ -95,7 +94,7 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(name: str, tmp_path: Pa
 def test_what_was_saved_translates_scores_and_aligns(name: str, tmp_path: Path) -> None:
     model = run(name, tmp_path / "model").eval()
     translator = Translator.open(tmp_path / "model")
-    (translations,) = translator.translate(["a b c"])
+    (translations,) = translator.translate_each(["a b c"])
     assert len(translations) == 1
     (scored,) = translator.score([("a b c", "b a")])
     assert len(scored.log_probabilities) == 3

@@ -6,8 +6,8 @@ import torch
 from regard.data import Batch
 from regard.models import Bert, Sizes
 from regard.special import BOS, EOS, NAMES, PAD
+from regard.systems.masking import Joints, Masking
 from regard.text import Characters, SentencePieceText, Words
-from regard.training.masking import Joints, Masking
 
 V, MASK = 1000, 1000
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from regard.config import Recipe, read_recipe
-from regard.config.derive import undecided
+from regard.config import Recipe, read_recipe, undecided
 from regard.data import MemoryCorpus, Subset
 from regard.errors import DataError
 from regard.models import Sizes, Transformer
+from regard.systems import prepare
 from regard.text import Words
-from regard.training import Measured, Prepared, Validation, prepare_run
+from regard.training import Measured, Prepared, Validation
 from regard.training.tasks import translation
 
 
@@ -33,7 +33,7 @@ def ask(train: str, valid: str | None = None, *changes: str) -> Recipe:
 def test_with_validation_files_all_training_pairs_are_learned(tmp_path: Path) -> None:
     train = write(tmp_path / "train.tsv", numbers(300))
     valid = write(tmp_path / "valid.tsv", numbers(40, 1000))
-    prepared = prepare_run(ask(train, valid), tmp_path / "run")
+    prepared = prepare(ask(train, valid), tmp_path / "run")
     assert len(prepared.corpus) == 300
     assert prepared.validation is not None
     assert len(prepared.validation.corpus) == 40
@@ -43,7 +43,7 @@ def test_with_validation_files_all_training_pairs_are_learned(tmp_path: Path) ->
 
 def test_without_them_one_pair_in_fifty_is_held_out(tmp_path: Path) -> None:
     train = write(tmp_path / "train.tsv", numbers(400))
-    prepared = prepare_run(ask(train), tmp_path / "run")
+    prepared = prepare(ask(train), tmp_path / "run")
     assert prepared.note == (
         "no validation files were named: 8 training pairs are held out instead"
     )
@@ -55,7 +55,7 @@ def test_without_them_one_pair_in_fifty_is_held_out(tmp_path: Path) -> None:
     for i, reference in enumerate(prepared.validation.references):
         ids = prepared.validation.corpus[i][1].tolist()
         assert prepared.target_tokenizer.decode(ids) == reference
-    again = prepare_run(ask(train), tmp_path / "run").validation
+    again = prepare(ask(train), tmp_path / "run").validation
     assert again is not None
     assert again.references == prepared.validation.references
 
@@ -63,7 +63,7 @@ def test_without_them_one_pair_in_fifty_is_held_out(tmp_path: Path) -> None:
 def test_the_seed_decides_which_are_held_out(tmp_path: Path) -> None:
     train = write(tmp_path / "train.tsv", numbers(400))
     held = [
-        prepare_run(ask(train, None, f"training.seed={seed}"), tmp_path / "run").validation
+        prepare(ask(train, None, f"training.seed={seed}"), tmp_path / "run").validation
         for seed in (1, 2)
     ]
     assert held[0] is not None
@@ -74,7 +74,7 @@ def test_the_seed_decides_which_are_held_out(tmp_path: Path) -> None:
 def test_a_file_that_counts_twice_is_held_out_twice(tmp_path: Path) -> None:
     """No copy of a held-out pair is learned."""
     train = write(tmp_path / "train.tsv", numbers(400))
-    prepared = prepare_run(ask(f"{train}*2"), tmp_path / "run")
+    prepared = prepare(ask(f"{train}*2"), tmp_path / "run")
     assert prepared.validation is not None
     held = {tuple(prepared.validation.corpus[i][0].tolist()) for i in range(16)}
     assert not any(
@@ -84,7 +84,7 @@ def test_a_file_that_counts_twice_is_held_out_twice(tmp_path: Path) -> None:
 
 def test_of_very_few_pairs_none_is_held_out(tmp_path: Path) -> None:
     train = write(tmp_path / "train.tsv", numbers(199))
-    prepared = prepare_run(ask(train), tmp_path / "run")
+    prepared = prepare(ask(train), tmp_path / "run")
     assert prepared.validation is None
     assert prepared.note == (
         "no validation files were named, and there are too few pairs to hold some out: "
@@ -96,7 +96,7 @@ def test_of_very_few_pairs_none_is_held_out(tmp_path: Path) -> None:
 def test_validation_pairs_that_are_learned_too_are_noted(tmp_path: Path) -> None:
     train = write(tmp_path / "train.tsv", numbers(50))
     valid = write(tmp_path / "valid.tsv", numbers(10, 45))
-    note = prepare_run(ask(train, valid), tmp_path / "run").note
+    note = prepare(ask(train, valid), tmp_path / "run").note
     assert note is not None
     assert note.startswith("5 of 10 validation pairs (50.0%) are also in the training data")
 
@@ -108,7 +108,7 @@ def test_references_stay_beside_their_sources(tmp_path: Path) -> None:
         [("1", "1"), ("\u200b", "2"), ("3", "\u200b"), (" ", "4"), ("5", "5"), ("6 6", "6")],
     )
     train = write(tmp_path / "train.tsv", numbers(50))
-    validation = prepare_run(ask(train, valid), tmp_path / "run").validation
+    validation = prepare(ask(train, valid), tmp_path / "run").validation
     assert validation is not None
     assert list(validation.references) == ["1", "5", "6"]
     assert len(validation.corpus) == 3
@@ -117,7 +117,7 @@ def test_references_stay_beside_their_sources(tmp_path: Path) -> None:
 def test_long_and_uneven_validation_pairs_are_measured_all_the_same(tmp_path: Path) -> None:
     train = write(tmp_path / "train.tsv", [*numbers(50), ("1 " * 300, "1"), ("1 " * 20, "1")])
     valid = write(tmp_path / "valid.tsv", [("1 " * 300, "1"), ("1 " * 20, "1"), ("1", "1")] * 2)
-    prepared = prepare_run(ask(train, valid), tmp_path / "run")
+    prepared = prepare(ask(train, valid), tmp_path / "run")
     assert len(prepared.corpus) == 50
     assert prepared.account.dropped == {"too long": 1, "ratio": 1}
     assert prepared.validation is not None
@@ -126,10 +126,10 @@ def test_long_and_uneven_validation_pairs_are_measured_all_the_same(tmp_path: Pa
 
 def test_tokenizers_are_learned_once(tmp_path: Path) -> None:
     train = write(tmp_path / "train.tsv", numbers(50))
-    first = prepare_run(ask(train), tmp_path / "run")
+    first = prepare(ask(train), tmp_path / "run")
     file = tmp_path / "run/training/tokenizers/joint.json"
     before = (file.stat().st_mtime_ns, file.read_bytes())
-    second = prepare_run(ask(train), tmp_path / "run")
+    second = prepare(ask(train), tmp_path / "run")
     assert (file.stat().st_mtime_ns, file.read_bytes()) == before
     assert first.source_tokenizer.fingerprint == second.target_tokenizer.fingerprint
     assert not list((tmp_path / "run").rglob("*partial*"))
@@ -138,14 +138,14 @@ def test_tokenizers_are_learned_once(tmp_path: Path) -> None:
 def test_separate_vocabularies(tmp_path: Path) -> None:
     train = write(tmp_path / "train.tsv", [("a b c", "x y"), ("a", "y")])
     changes = ["text.is_joint=false", "model.tie=two-way"]
-    prepared = prepare_run(ask(train, None, *changes), tmp_path / "run")
+    prepared = prepare(ask(train, None, *changes), tmp_path / "run")
     assert (len(prepared.source_tokenizer), len(prepared.target_tokenizer)) == (7, 6)
 
 
 def test_sentences_the_model_has_no_places_for_are_not_learned_from(tmp_path: Path) -> None:
     train = write(tmp_path / "train.tsv", [("a b c", "x y"), ("a b c d", "x"), ("a", "x y z x")])
     changes = ["model.positions=learned", "model.max_length=4"]
-    prepared = prepare_run(ask(train, None, *changes), tmp_path / "run")
+    prepared = prepare(ask(train, None, *changes), tmp_path / "run")
     assert len(prepared.corpus) == 1
 
 
@@ -153,7 +153,7 @@ def test_what_was_left_open_is_decided(tmp_path: Path) -> None:
     train = write(tmp_path / "train.tsv", numbers(300))
     asked = ask(train)
     assert undecided(asked)
-    prepared = prepare_run(asked, tmp_path / "run")
+    prepared = prepare(asked, tmp_path / "run")
     assert isinstance(prepared, Prepared)
     assert undecided(prepared.recipe) == ()
     assert prepared.recipe.text.size == len(prepared.target_tokenizer) == 14
@@ -162,7 +162,7 @@ def test_what_was_left_open_is_decided(tmp_path: Path) -> None:
 
 def test_a_recipe_without_files(tmp_path: Path) -> None:
     with pytest.raises(DataError) as refusal:
-        prepare_run(read_recipe("transformer-tiny"), tmp_path / "run")
+        prepare(read_recipe("transformer-tiny"), tmp_path / "run")
     assert str(refusal.value) == (
         "there is nothing to learn from: name the training files with --source and --target, or "
         "in the recipe as data.train"

@@ -7,18 +7,15 @@ import numpy as np
 import pytest
 import torch
 
-from regard.config import Recipe, read_recipe
-from regard.config.derive import undecided
+from regard.config import Recipe, read_recipe, undecided
 from regard.data import Batch, Passages, Windows
 from regard.data.windows import text_batch
 from regard.errors import DataError, RecipeError
-from regard.models import build
+from regard.systems import build, prepare
+from regard.systems.masking import Masking
+from regard.systems.texts import Span, TextValidation
+from regard.systems.writing import language_loss
 from regard.text import learn
-from regard.training import prepare_text_run
-from regard.training.masking import Masking
-from regard.training.tasks import language
-from regard.training.text_preparation import Span
-from regard.training.text_validation import TextValidation
 
 TEXT = "".join(f"line {i} of the story\n" for i in range(60))
 
@@ -35,7 +32,7 @@ def story(tmp_path: Path) -> Path:
 
 
 def test_the_last_tenth_is_held_out(story: Path, tmp_path: Path) -> None:
-    prepared = prepare_text_run(ask("gpt-tiny", story), tmp_path / "run")
+    prepared = prepare(ask("gpt-tiny", story), tmp_path / "run")
     n = len(TEXT) + 2
     assert (len(prepared.learned.ids), len(prepared.held.ids)) == (n - n // 10, n // 10)
     assert prepared.note == f"no validation text was named: the last {n // 10} tokens are held out"
@@ -44,7 +41,7 @@ def test_the_last_tenth_is_held_out(story: Path, tmp_path: Path) -> None:
     )
     assert prepared.account.rows() == []
     assert undecided(prepared.recipe) == ()
-    assert prepared.task is language
+    assert prepared.task is language_loss
     plan = prepared.plan(0, 1)
     assert isinstance(plan, Windows)
     batch = next(plan.iterate())
@@ -57,13 +54,13 @@ def test_a_text_that_is_read_at_one_glance_is_refused(name: str, tmp_path: Path)
     path.write_text("a b")
     changes = ["text.kind='characters'"] if name == "bert-tiny" else []
     with pytest.raises(DataError, match=r"the text has \d tokens, and model.context = 16 are read"):
-        prepare_text_run(ask(name, path, *changes), tmp_path / "run")
+        prepare(ask(name, path, *changes), tmp_path / "run")
 
 
 def test_validation_text_may_be_given(story: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.txt"
     other.write_text("another line of the story\n" * 4)
-    prepared = prepare_text_run(ask("gpt-tiny", story, f"data.valid=['{other}']"), tmp_path / "run")
+    prepared = prepare(ask("gpt-tiny", story, f"data.valid=['{other}']"), tmp_path / "run")
     assert len(prepared.learned.ids) == len(TEXT) + 2
     assert prepared.note is None
     assert len(prepared.held.ids) == 4 * 26 + 2
@@ -72,9 +69,7 @@ def test_validation_text_may_be_given(story: Path, tmp_path: Path) -> None:
 def test_bits_are_of_characters_whatever_the_tokens_are(story: Path, tmp_path: Path) -> None:
     losses = {}
     for kind in ("characters", "words"):
-        prepared = prepare_text_run(
-            ask("gpt-tiny", story, f"text.kind={kind}"), tmp_path / f"run-{kind}"
-        )
+        prepared = prepare(ask("gpt-tiny", story, f"text.kind={kind}"), tmp_path / f"run-{kind}")
         assert isinstance(prepared.validation, TextValidation)
         losses[kind] = prepared.validation.bits_per_character(1.0)
     assert losses["characters"] == pytest.approx(1 / math.log(2), rel=0.02)
@@ -83,7 +78,7 @@ def test_bits_are_of_characters_whatever_the_tokens_are(story: Path, tmp_path: P
 
 
 def test_the_loss_is_that_of_all_held_out_tokens(story: Path, tmp_path: Path) -> None:
-    prepared = prepare_text_run(ask("gpt-tiny", story, "model.d_model=32"), tmp_path / "run")
+    prepared = prepare(ask("gpt-tiny", story, "model.d_model=32"), tmp_path / "run")
     n_tokens = len(prepared.source_tokenizer)
     model = build(prepared.recipe.model, n_tokens, n_tokens)
     assert prepared.validation is not None
@@ -102,7 +97,7 @@ def test_the_loss_is_that_of_all_held_out_tokens(story: Path, tmp_path: Path) ->
 
 def test_a_bert_reads_passages(story: Path, tmp_path: Path) -> None:
     changes = ("text.kind=words", "training.masks_whole_words=true", "data.unit=line")
-    prepared = prepare_text_run(ask("bert-tiny", story, *changes), tmp_path / "run")
+    prepared = prepare(ask("bert-tiny", story, *changes), tmp_path / "run")
     assert isinstance(prepared.plan(0, 1), Passages)
     task = prepared.task
     assert isinstance(task, Masking)
@@ -127,13 +122,13 @@ def test_too_little_text_is_refused(tmp_path: Path) -> None:
     short = tmp_path / "short.txt"
     short.write_text("a few words")
     with pytest.raises(DataError) as caught:
-        prepare_text_run(ask("gpt-tiny", short), tmp_path / "run")
+        prepare(ask("gpt-tiny", short), tmp_path / "run")
     assert str(caught.value) == (
         "the text has 13 tokens, and model.context = 16 are read at once: give more text, or a "
         "smaller context"
     )
     with pytest.raises(DataError, match="there is nothing to learn from: name the text with --te"):
-        prepare_text_run(read_recipe("gpt-tiny", ["data.train=[]"]), tmp_path / "other")
+        prepare(read_recipe("gpt-tiny", ["data.train=[]"]), tmp_path / "other")
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,8 @@ from safetensors.torch import load_file, save_file
 from regard.config import Recipe, TrainingSection
 from regard.config.alone import Alone, BertSection, GptSection
 from regard.errors import RegardError, UsageError
-from regard.folder import LoadedModel, load, save
-from regard.folder.foreign import export_model, import_model
-from regard.models import build
-from regard.systems import Finder
+from regard.folder import LoadedModel, save
+from regard.systems import TextEncoder, build, export_model, import_model, load
 from regard.text import BytePairs, Elsewhere, Placed, WordPiece
 from regard.text.byte_pairs import _LETTERS
 
@@ -244,7 +242,7 @@ def test_a_transformer_in_a_folder_of_its_own(tmp_path: Path) -> None:
 
 def test_a_model_without_a_head_finds_no_words_and_can_be_looked_at(tmp_path: Path) -> None:
     loaded = bert(tmp_path, has_head=False, has_pooler=True)
-    finder = Finder.open(loaded.path)
+    finder = TextEncoder.open(loaded.path)
     assert loaded.model(torch.tensor([[2, 4, 5, 3]])).shape == (1, 4, 9)
     with pytest.raises(UsageError, match="was made to compare sentences and has no head"):
         finder.fill("the [MASK]")

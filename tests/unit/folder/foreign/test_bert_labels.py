@@ -10,9 +10,8 @@ import torch
 from regard.config import Recipe, TrainingSection
 from regard.config.labelling import ClassifierSection, TaggerSection
 from regard.errors import RegardError, UsageError
-from regard.folder import LoadedModel, load, save
-from regard.folder.foreign import export_model, import_model
-from regard.models import build
+from regard.folder import LoadedModel, save
+from regard.systems import build, export_model, import_model, load
 from regard.text import Placed, WordPiece
 
 NAMES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

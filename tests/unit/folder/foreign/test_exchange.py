@@ -10,9 +10,8 @@ from safetensors.torch import load_file, save_file
 
 from regard.config import Recipe, TransformerSection
 from regard.errors import ModelFolderError, RegardError, UsageError
-from regard.folder import LoadedModel, load, save
-from regard.folder.foreign import export_model, import_model
-from regard.models import build
+from regard.folder import LoadedModel, save
+from regard.systems import build, export_model, import_model, load
 from regard.text import SentencePieceText, Words
 
 SENTENCES = ["the dog runs over the street", "a cat sleeps near the old house"]

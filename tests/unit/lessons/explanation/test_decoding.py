@@ -10,8 +10,8 @@ from regard.config import TransformerSection
 from regard.errors import UsageError
 from regard.inspection import Recording, record
 from regard.lessons.explanation import Step, Written, explain_decoding
-from regard.models import build
 from regard.shapes import Tensor
+from regard.systems import build
 
 SOURCE_IDS, WRITTEN_IDS = (4, 5, 6, 7, 3), (8, 6, 6, 5, 9, 7, 3)
 SOURCE = tuple(f"s{i}" for i in SOURCE_IDS)

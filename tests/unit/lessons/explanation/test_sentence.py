@@ -9,7 +9,7 @@ from regard.config import TransformerSection
 from regard.errors import UsageError
 from regard.inspection import Recording, record
 from regard.lessons.explanation import Explanation, explain_sentence
-from regard.models import build
+from regard.systems import build
 
 TOKENS = ("这", "只", "动", "物", "</s>")
 N_LAYERS, N_HEADS, WIDTH = 2, 3, 12

@@ -8,7 +8,7 @@ import torch
 
 from regard.config import read_recipe
 from regard.folder import save
-from regard.models import build
+from regard.systems import build
 from regard.text import Tokenizer, learn
 
 TEXT = ["the animal didn't cross the street, because it was too tired\n", "那只动物没有过马路\n"]

@@ -14,7 +14,7 @@ from regard.inspection.recording import record
 from regard.inspection.scene import FORMS, View, layout, page
 from regard.inspection.trace import Trace, looks_of_steps, table
 from regard.models import Gpt
-from regard.systems import Writer, ablate, open_any
+from regard.systems import TextGenerator, open_model
 from regard.systems.continuation import gone_on, trace_continuation
 from tests.unit.systems.traces.conftest import Folder
 
@@ -23,7 +23,7 @@ PROMPT = "the animal didn't cross"
 
 @pytest.mark.parametrize("tokens", ["characters", "words", "sentencepiece"])
 def test_a_prompt_and_what_comes_next(folder: Folder, tokens: str) -> None:
-    writer = Writer.open(folder("gpt", tokens))
+    writer = TextGenerator.open(folder("gpt", tokens))
     found = regard.trace(writer, PROMPT)
     ids = writer.tokenizer.encode(PROMPT)
     assert found.does == "write"
@@ -45,7 +45,7 @@ def test_a_prompt_and_what_comes_next(folder: Folder, tokens: str) -> None:
 
 
 def test_weights_and_logits_are_those_of_the_fused_path(folder: Folder) -> None:
-    writer = Writer.open(folder("gpt"))
+    writer = TextGenerator.open(folder("gpt"))
     found = regard.trace(writer, PROMPT, n_new=3)
     ids = torch.tensor([[token.id for token in found.target.read]])
     with torch.inference_mode():
@@ -66,7 +66,7 @@ def test_weights_and_logits_are_those_of_the_fused_path(folder: Folder) -> None:
 
 
 def test_new_words_are_those_that_are_written(folder: Folder) -> None:
-    writer = Writer.open(folder("gpt", "characters"))
+    writer = TextGenerator.open(folder("gpt", "characters"))
     found = regard.trace(writer, PROMPT, n_new=7)
     ids = writer.tokenizer.encode(PROMPT)
     new = [e.token for e in stream(writer.model, ids, None, most=7) if isinstance(e, Written)]
@@ -79,7 +79,7 @@ def test_new_words_are_those_that_are_written(folder: Folder) -> None:
 
 
 def test_what_follows_can_be_given(folder: Folder) -> None:
-    writer = Writer.open(folder("gpt"))
+    writer = TextGenerator.open(folder("gpt"))
     found = regard.trace(writer, PROMPT, " because it was")
     assert (found.output, found.provenance.is_forced) == (" because it was", True)
     assert found.target.text == "the animal didn't cross because it was"
@@ -118,7 +118,7 @@ def test_no_prompt_is_the_beginning(folder: Folder) -> None:
 
 
 def test_an_old_beginning_is_out_of_sight(folder: Folder) -> None:
-    writer = Writer.open(folder("gpt", "characters"))
+    writer = TextGenerator.open(folder("gpt", "characters"))
     found = regard.trace(writer, PROMPT * 3, n_new=4)
     assert len(found.target.read) == writer.model.context == 40
     assert found.provenance.n_left_out == 3 * len(PROMPT) - 37
@@ -167,9 +167,9 @@ def test_every_picture_that_makes_sense(folder: Folder) -> None:
 
 
 def test_switched_off_heads(folder: Folder) -> None:
-    writer = open_any(folder("gpt"))
-    assert isinstance(writer, Writer)
-    found = ablate(writer, PROMPT, "0.1,2", target=" because it was")
+    writer = open_model(folder("gpt"))
+    assert isinstance(writer, TextGenerator)
+    found = open_model(writer).ablate(PROMPT, "0.1,2", target=" because it was")
     assert [head.name for head in found.heads] == ["decoder.0.1", "decoder.2.0", "decoder.2.1"]
     assert found.before.text == " because it was"
     assert len(found.changes) == 3
@@ -182,7 +182,9 @@ def test_switched_off_heads(folder: Folder) -> None:
     assert found.scored_after.log_probabilities == pytest.approx(without[-3:], abs=1e-4)
     assert found.after.text == regard.trace(writer, PROMPT, n_new=1).output
     weights = torch.full((4, 4), 0.25).tril()
-    given = ablate(writer, PROMPT, {"decoder.1.0": weights / weights.sum(-1, keepdim=True)})
+    given = open_model(writer).ablate(
+        PROMPT, {"decoder.1.0": weights / weights.sum(-1, keepdim=True)}
+    )
     assert given.scored_after.log_probabilities != given.scored_before.log_probabilities
 
 

@@ -14,8 +14,7 @@ from regard.inspection import rollout
 from regard.inspection.recording import record
 from regard.inspection.scene import FORMS, View, layout, page
 from regard.inspection.trace import Trace, looks_of_steps, table
-from regard.models import build
-from regard.systems import Finder, ablate
+from regard.systems import TextEncoder, build, open_model
 from regard.text import SentencePieceText, Words
 from tests.unit.systems.traces.conftest import Folder
 
@@ -24,7 +23,7 @@ TEXT = "the animal didn't [MASK] the street, because [MASK] was too tired"
 
 @pytest.mark.parametrize("tokens", ["characters", "words", "sentencepiece"])
 def test_gaps_are_filled_as_the_finder_fills_them(folder: Folder, tokens: str) -> None:
-    finder = Finder.open(folder("bert", tokens, "model.context=90"))
+    finder = TextEncoder.open(folder("bert", tokens, "model.context=90"))
     found = regard.trace(finder, TEXT)
     assert found.does == "fill"
     expected = finder.fill(TEXT, k=5)
@@ -45,7 +44,7 @@ def test_gaps_are_filled_as_the_finder_fills_them(folder: Folder, tokens: str) -
 
 
 def test_weights_are_those_that_pass_the_probe(folder: Folder) -> None:
-    finder = Finder.open(folder("bert"))
+    finder = TextEncoder.open(folder("bert"))
     found = regard.trace(finder, TEXT)
     ids = torch.tensor([[token.id for token in found.source.tokens]])
     with torch.inference_mode(), record(finder.model, "encoder.layers.2.*weights") as recording:
@@ -62,7 +61,7 @@ def test_words_can_be_given_where_pieces_span_them(tmp_path: Path) -> None:
     tokenizer = SentencePieceText.train(["我爱你。", "他不知道你在哪里。"] * 9, 290)
     recipe = read_recipe("bert-tiny", ["model.n_layers=1"])
     model = build(recipe.model, len(tokenizer), len(tokenizer))
-    finder = Finder.open(save(tmp_path / "chinese", model, recipe, tokenizer, tokenizer))
+    finder = TextEncoder.open(save(tmp_path / "chinese", model, recipe, tokenizer, tokenizer))
     assert len(tokenizer.encode("我爱你。")) == 2  # 我爱你 was seen nine times
     found = regard.trace(finder, "我[MASK]你。", "我爱你。")
     assert [token.text for token in found.target.tokens] == ["爱"]
@@ -86,7 +85,7 @@ def test_a_model_that_tells_labels_says_what_can_be_looked_at(tmp_path: Path) ->
 
 
 def test_words_can_be_given(folder: Folder) -> None:
-    finder = Finder.open(folder("bert"))
+    finder = TextEncoder.open(folder("bert"))
     given = TEXT.replace("[MASK]", "cross", 1).replace("[MASK]", "it")
     found = regard.trace(finder, TEXT, given)
     assert [token.text for token in found.target.tokens] == ["cross", "it"]
@@ -133,8 +132,8 @@ def test_every_picture_that_makes_sense(folder: Folder) -> None:
 
 
 def test_switched_off_heads(folder: Folder) -> None:
-    finder = Finder.open(folder("bert"))
-    found = ablate(finder, TEXT, "1.0")
+    finder = TextEncoder.open(folder("bert"))
+    found = open_model(finder).ablate(TEXT, "1.0")
     assert [head.name for head in found.heads] == ["encoder.1.0"]
     assert len(found.changes) == 2
     before = regard.trace(finder, TEXT)
@@ -146,7 +145,7 @@ def test_switched_off_heads(folder: Folder) -> None:
         [step.log_probability for step in after.steps], abs=1e-4
     )
     assert found.after.text == regard.trace(finder, TEXT).output
-    assert ablate(finder, "the animal", "encoder.0").changes == ()
+    assert open_model(finder).ablate("the animal", "encoder.0").changes == ()
 
 
 def test_a_rollout(folder: Folder) -> None:

@@ -24,12 +24,11 @@ from regard.config.networks import (
 )
 from regard.decoding import Limits, Search
 from regard.errors import TextTypeError, TraceError, UsageError
-from regard.folder import load, save
+from regard.folder import save
 from regard.inspection.recording import record
 from regard.inspection.scene import FORMS, Heat, Text, View, layout
 from regard.inspection.trace import Trace, table
-from regard.models import build
-from regard.systems import Translator, ablate, trace
+from regard.systems import Translator, build, load, trace
 from regard.text import Characters, SentencePieceText, Tokenizer, Words
 
 WORDS = Words(["ein", "Hund", "sieht", "eine", "Katze", "im", "Haus", "机", "器", "."])
@@ -146,7 +145,7 @@ def test_joined_looks_of_a_recurrent_decoder_are_rows(tmp_path: Path) -> None:
 
 def test_what_is_found_is_what_the_model_translates(tmp_path: Path) -> None:
     place = folder(tmp_path, "transformer")
-    expected = next(iter(Translator.open(place).translate([SOURCE], SHORT)))[0]
+    expected = next(iter(Translator.open(place).translate_each([SOURCE], SHORT)))[0]
     found = trace(place, SOURCE, search=SHORT)
     assert found.target.text == expected.text
     assert tuple(token.id for token in found.target.tokens) == (*expected.tokens, 3)
@@ -212,17 +211,17 @@ def test_found_tokens_have_places_even_if_text_would_be_cut_otherwise(
     tmp_path: Path, subwords: SentencePieceText
 ) -> None:
     place = folder(tmp_path, "transformer", subwords)
-    from regard.systems.translation_trace import translation
+    from regard.systems.translation import spelled as from_ids
     from regard.text.sentences import ending
 
     ids = subwords.encode("happy doing")
     spelled = [subwords.encode(f" {c}")[-1] for c in "happy"]  # one letter after the other
-    sentence = ending(translation(subwords, spelled))
+    sentence = ending(from_ids(subwords, spelled))
     assert [token.id for token in sentence.tokens[:-1]] == spelled
     assert sentence.text == subwords.decode(spelled)
     covered = "".join(sentence.text[t.start : t.end] for t in sentence.tokens)
     assert covered == sentence.text.replace(" ", "")
-    same = ending(translation(subwords, ids))
+    same = ending(spelled(subwords, ids))
     assert [(t.id, t.start) for t in same.tokens[:-1]] == [
         (p.id, p.start) for p in subwords.pieces("happy doing")
     ]

@@ -1,19 +1,17 @@
 """Beginning from a pre-trained model: its network, its tokenizer, the weights of its encoder."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from regard.config import Recipe, parse_recipe, write_recipe
 from regard.config.alone import Alone
-from regard.config.labelling import LABELLING
 from regard.errors import UsageError
 from regard.files import whole_folder, write_checksums
-from regard.folder import put_into, read_weights
-from regard.folder.folder import load_without_weights
+from regard.folder import put_into, read_folder, read_weights
 from regard.folder.weights import WEIGHTS, require_sound
 from regard.models import Labeller
 
 RECIPE = "initial.toml"
-_KINDS = ("bert", *LABELLING)
 _ENCODER, _POOLER = ("encoder.", "embedding."), "pooler."
 # What a fine-tuned model has of its own, whatever it begins from.
 _OWN = {
@@ -32,7 +30,7 @@ def begin_from(recipe: Recipe, folder: Path) -> Recipe:
         return recipe
     place = folder / "tokenizers"
     if not place.is_dir():
-        _take_over(recipe.training.init, place)
+        _take_over(recipe.training.init, place, recipe.model.begins_from)
     kept = place / RECIPE
     require_sound(kept)
     initial = parse_recipe(kept.read_text(encoding="utf-8", errors="replace"), str(kept))
@@ -46,14 +44,14 @@ def begin_from(recipe: Recipe, folder: Path) -> Recipe:
     return recipe.model_copy(update={"model": model, "text": initial.text})
 
 
-def _take_over(init: str, place: Path) -> None:
-    loaded = load_without_weights(init, needs=(WEIGHTS,))
-    kind = loaded.recipe.model.kind
-    if kind not in _KINDS:
+def _take_over(init: str, place: Path, kinds: Collection[str]) -> None:
+    loaded = read_folder(init, needs=(WEIGHTS,))
+    network = loaded.recipe.model
+    if network.kind not in kinds:
         raise UsageError(
-            f"--init {init} holds a model of kind {kind}, and a model that tells labels begins "
-            "from a bert: give the folder of one (`regard train bert-tiny` makes them), or leave "
-            "--init out"
+            f"--init {init} holds a model of kind {network.kind}, and a model that tells labels "
+            "begins from a bert: give the folder of one (`regard train bert-tiny` makes them), or "
+            "leave --init out"
         )
     with whole_folder(place) as filling:
         loaded.source_tokenizer.save(filling / "text")

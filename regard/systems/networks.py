@@ -1,10 +1,9 @@
-"""From a recipe to a model: the one place where configuration meets layers."""
+"""Networks from the sections of recipes: where configuration meets layers."""
 
 from dataclasses import replace
 from typing import TypedDict
 
-from regard.config.alone import Alone, BertSection, GptSection
-from regard.config.labelling import ClassifierSection, Labelling, TaggerSection
+from regard.config.alone import Alone
 from regard.config.network import Heads, Network
 from regard.config.networks import (
     BahdanauSection,
@@ -18,12 +17,9 @@ from regard.config.networks import (
 )
 from regard.errors import RecipeError
 from regard.models.bahdanau import Bahdanau
-from regard.models.bert import Bert
 from regard.models.convolutional import ConvolutionalSeq2Seq
 from regard.models.encoder import Sizes
-from regard.models.gpt import Gpt
 from regard.models.halting import Depth
-from regard.models.labelling import Classifier, Tagger
 from regard.models.luong import Luong
 from regard.models.model import Model
 from regard.models.ntm import NeuralTuring, Slots
@@ -33,11 +29,8 @@ from regard.models.transformer import Transformer
 from regard.models.universal import UniversalTransformer
 
 
-def build(model: Network, n_source_tokens: int, n_target_tokens: int) -> Model:
-    """Build the model a recipe asks for, freshly initialised from torch's current seed.
-
-    A model that reads one text has the tokens of the source alone.
-    """
+def build_pair_network(model: Network, n_source_tokens: int, n_target_tokens: int) -> Model:
+    """A network that reads a source and writes a target."""
     if model.tie == "three-way" and n_source_tokens != n_target_tokens:
         raise RecipeError(
             f"model.tie = 'three-way' shares one table between source and target, which have "
@@ -121,39 +114,6 @@ def build(model: Network, n_source_tokens: int, n_target_tokens: int) -> Model:
                 max_length=model.max_length,
                 tie=model.tie,
             )
-        case GptSection():
-            return Gpt(
-                n_source_tokens,
-                _sizes_alone(model),
-                has_output_bias=model.has_output_bias,
-                **_stack(model),
-            )
-        case BertSection():
-            return Bert(
-                n_source_tokens,
-                _sizes_alone(model),
-                n_types=model.n_types,
-                head=model.head_activation if model.has_head else None,
-                has_pooler=model.has_pooler,
-                **_stack(model),
-            )
-        case ClassifierSection():
-            return Classifier(
-                n_source_tokens,
-                _sizes_alone(model),
-                n_labels=_n_labels(model),
-                n_types=model.n_types,
-                pooling=model.pooling,
-                **_layers(model),
-            )
-        case TaggerSection():
-            return Tagger(
-                n_source_tokens,
-                _sizes_alone(model),
-                n_labels=_n_labels(model),
-                n_types=model.n_types,
-                **_layers(model),
-            )
     raise AssertionError(f"nothing builds a model of kind {model.kind}")
 
 
@@ -185,35 +145,33 @@ def _sizes(model: Heads) -> Sizes:
     )
 
 
-def _sizes_alone(model: Alone) -> Sizes:
+def sizes_alone(model: Alone) -> Sizes:
+    """The sizes of one stack of layers."""
     return replace(_sizes(model), norm_epsilon=model.norm_epsilon)
 
 
-class _Layers(TypedDict):
+class LayerSizes(TypedDict):
+    """How many layers, how much they see, and how they know places."""
+
     n_layers: int
     context: int
     positions: str
 
 
-class _Stack(_Layers):
+class StackSizes(LayerSizes):
+    """Layers with words to predict."""
+
     tie: str
 
 
-def _layers(model: Alone) -> _Layers:
-    return _Layers(n_layers=model.n_layers, context=model.context, positions=model.positions)
+def layers(model: Alone) -> LayerSizes:
+    """Of a section, what its layers are told."""
+    return LayerSizes(n_layers=model.n_layers, context=model.context, positions=model.positions)
 
 
-def _stack(model: Alone) -> _Stack:
-    return _Stack(tie=model.tie, **_layers(model))
-
-
-def _n_labels(model: Labelling) -> int:
-    if not model.labels:
-        raise RecipeError(
-            "model.labels is still empty: labels are found in the training data; name them to "
-            "build the model without data"
-        )
-    return len(model.labels)
+def stack(model: Alone) -> StackSizes:
+    """Of a section, what layers and output are told."""
+    return StackSizes(tie=model.tie, **layers(model))
 
 
 def _depth(model: UniversalSection, n_steps: int) -> Depth:

@@ -1,6 +1,6 @@
-"""Which formats are read and written, and by whom; a folder is written whole or not at all."""
+"""Models made elsewhere, and models for elsewhere: a folder is written whole or not at all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,45 +9,11 @@ import torch
 from regard.config.labelling import ClassifierSection
 from regard.errors import ModelFolderError, UsageError
 from regard.files import whole_folder
-from regard.folder.folder import LoadedModel, load, save
-from regard.folder.foreign import (
-    bert_label_writing,
-    bert_reading,
-    bert_writing,
-    ctranslate2_model,
-    gpt2_reading,
-    gpt2_writing,
-    marian_reading,
-    marian_writing,
-)
-from regard.folder.foreign.huggingface import CONFIG, HuggingFaceFolder
-from regard.folder.foreign.imported import Imported
-from regard.folder.weights import put_into
-from regard.models import build
-
-Reader = Callable[[HuggingFaceFolder], Imported]
-Writer = Callable[[LoadedModel, Path], None]
-
-# By the model_type of config.json.
-READERS: dict[str, Reader] = {
-    "bert": bert_reading.read,
-    "gpt2": gpt2_reading.read,
-    "marian": marian_reading.read,
-    "pegasus": marian_reading.read,
-}
-
-# By the name of the format, then by model.kind of the recipe.
-WRITERS: dict[str, dict[str, Writer]] = {
-    "huggingface": {
-        "transformer": marian_writing.write,
-        "bert": bert_writing.write,
-        "bert-classify": bert_label_writing.write,
-        "bert-tag": bert_label_writing.write,
-        "gpt": gpt2_writing.write,
-    },
-    "ctranslate2": {"transformer": ctranslate2_model.write},
-}
-FORMATS = tuple(WRITERS)
+from regard.folder import LoadedModel, put_into, save
+from regard.folder.foreign import READERS, WRITERS, HuggingFaceFolder, Imported
+from regard.folder.foreign.huggingface import CONFIG
+from regard.systems.loading import load
+from regard.systems.system import build
 
 
 def import_model(
@@ -118,5 +84,6 @@ def _require_new(out: Path) -> None:
         raise UsageError(f"{out} is there already: choose a folder that is new or empty")
 
 
-def _listed(names: dict[str, Reader] | dict[str, Writer] | dict[str, dict[str, Writer]]) -> str:
-    return " or ".join(filter(None, (", ".join([*names][:-1]), [*names][-1])))
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last

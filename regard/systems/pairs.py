@@ -1,15 +1,13 @@
-"""From a recipe and files to everything a run needs: tokenizers, corpora, a resolved recipe."""
+"""Pairs to learn from: what translation and dialogue read, clean and encode."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from regard.config import Recipe
-from regard.config.derive import Facts, derive, known
+from regard.config import Recipe, known
 from regard.counting import counted, noun
 from regard.data import (
     Batches,
@@ -24,55 +22,16 @@ from regard.data import (
 )
 from regard.data.batch import Ids
 from regard.errors import DataError
-from regard.text import Fertility, Tokenizer, measure_fertility
-from regard.text.segmenting import Lexicon
+from regard.text import Tokenizer, measure_fertility
+from regard.training.defaults import Facts, derive
+from regard.training.prepared import Prepared
 from regard.training.tasks import Task, translation
 from regard.training.tokenizers import learned_tokenizers
-from regard.training.validation import HeldOut, Validation
+from regard.training.validation import Validation
 
 _MOST_JUDGED = 1000  # validation pairs that are decoded; the loss is taken over all
 _MOST_HELD_OUT = 1000
 _FEWEST_HELD_OUT = 4  # pairs of conversations: of fewer than some 200, none
-
-
-@runtime_checkable
-class Accounted(Protocol):
-    """What became of what was read."""
-
-    def line(self) -> str:
-        """All of it in one line."""
-        ...
-
-    def rows(self) -> list[tuple[str, int, str, str]]:
-        """One row a reason to drop: its name, how many, what it means, and an example."""
-        ...
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """What a run reads: its resolved recipe, tokenizers, what is held out, and what it learns."""
-
-    recipe: Recipe
-    source_tokenizer: Tokenizer
-    target_tokenizer: Tokenizer
-    validation: HeldOut | None
-    account: Accounted
-    note: str | None  # something the user should know about the data
-    fertility: Mapping[str, Fertility]  # of the tokenizers, by what they read: source and target
-
-    @property
-    def task(self) -> Task:
-        """What is learned from a batch."""
-        raise NotImplementedError
-
-    @property
-    def lexicon(self) -> Lexicon | None:
-        """The words of the data, where they say how a text is cut into words."""
-        return None
-
-    def plan(self, rank: int, n_ranks: int) -> Plan:
-        """The batches of one of so many processes."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -94,8 +53,12 @@ class PreparedPairs(Prepared):
         return Batches(self.corpus, training.seed, batch_tokens, rank, n_ranks)
 
 
-def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> PreparedPairs:
+def prepare_pairs(
+    recipe: Recipe, folder: Path, *, n_processes: int = 1, turns: int | None = None
+) -> PreparedPairs:
     """Learn tokenizers, encode the corpora and fill in what the recipe leaves to the data.
+
+    With ``turns`` the files hold conversations, of which so many turns are read before an answer.
 
     What was prepared in this folder before, from the same files, is used again.
     """
@@ -105,13 +68,14 @@ def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepar
             "or in the recipe as data.train"
         )
     folder = folder / "training"
-    turns = recipe.data.turns if recipe.training.task == "dialogue" else None
     specs = [parse_spec(spec, turns=turns) for spec in recipe.data.train]
     valid = [parse_spec(spec, turns=turns) for spec in recipe.data.valid]
     is_parted = turns is not None and not valid
     if is_parted:  # pairs of one conversation are learned from, or held out, together
         specs, valid = _parted(specs)
-    source_tokenizer, target_tokenizer = _tokenizers(recipe, specs, folder)
+    source_tokenizer, target_tokenizer = _tokenizers(
+        recipe, specs, folder, has_turns=turns is not None
+    )
     corpus = prepare(
         specs,
         folder / "data" / "train",
@@ -169,7 +133,9 @@ def prepare_run(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepar
     )
 
 
-def _tokenizers(recipe: Recipe, specs: Sequence[Spec], folder: Path) -> tuple[Tokenizer, Tokenizer]:
+def _tokenizers(
+    recipe: Recipe, specs: Sequence[Spec], folder: Path, *, has_turns: bool
+) -> tuple[Tokenizer, Tokenizer]:
     """One for both sides, or one for each."""
 
     def sentences(*which: int) -> Iterator[str]:
@@ -178,7 +144,9 @@ def _tokenizers(recipe: Recipe, specs: Sequence[Spec], folder: Path) -> tuple[To
     sides = {"source": lambda: sentences(0), "target": lambda: sentences(1)}
     if recipe.text.is_joint:
         sides = {"joint": lambda: sentences(0, 1)}
-    loaded = learned_tokenizers(recipe, folder, sides, n_sentences_a_pair=3 - len(sides))
+    loaded = learned_tokenizers(
+        recipe, folder, sides, n_sentences_a_pair=3 - len(sides), has_turns=has_turns
+    )
     return loaded[0], loaded[-1]
 
 

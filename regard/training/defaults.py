@@ -5,17 +5,11 @@ many millions, and says which. What a recipe states is never changed.
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeVar
 
-from regard.config.network import Network
-from regard.config.schema import Recipe, TrainingSection
-from regard.config.section import Auto, Section
+from regard.config import Network, Recipe, TrainingSection
+from regard.config.open_values import AUTO, known
 from regard.errors import RecipeError
-
-Value = TypeVar("Value", bound=float)
-AUTO: Literal["auto"] = "auto"
 
 _BATCH = 4_096  # target tokens; larger ones gain little on one device
 _SMALLEST_BATCH = 1_024  # below this, a processor is hardly busy
@@ -24,8 +18,6 @@ _PAPERS_BATCH = 25_000  # Vaswani et al. 2017, over eight devices
 _PAPERS_WARMUP = 4_000
 _PAPERS_WIDTH = 512
 _HIGHEST_RATE = 5e-3  # that was published for a Transformer of any width
-_OF_LABELS = ("classification", "tagging")
-_EPOCHS_OF_LABELS, _EPOCHS_OF_FINE_TUNING = 30.0, 10.0
 _FINE_TUNING = 0.04  # times the width: the rate
 
 
@@ -64,35 +56,6 @@ def derive(recipe: Recipe, facts: Facts) -> Recipe:
         if getattr(training, key) == AUTO:
             training = training.model_copy(update={key: rule(training, model, facts)})
     return recipe.model_copy(update={"model": model, "text": text, "training": training})
-
-
-def known(value: Value | Auto, key: str) -> Value:
-    """The value itself, which a recipe that went through ``derive`` has."""
-    if value == AUTO:
-        raise RecipeError(
-            f"{key} is still 'auto': it is chosen when the data is known; give a value to do "
-            "without data"
-        )
-    return value
-
-
-def undecided(recipe: Recipe) -> tuple[str, ...]:
-    """The keys that are still "auto"."""
-    return tuple(_undecided(recipe, ""))
-
-
-def _undecided(section: Section, above: str) -> Iterator[str]:
-    for key in type(section).model_fields:
-        value = getattr(section, key)
-        if isinstance(value, Section):
-            yield from _undecided(value, f"{above}{key}.")
-        elif value == AUTO and _may_be_auto(section, key):
-            yield f"{above}{key}"
-
-
-def _may_be_auto(section: Section, key: str) -> bool:
-    """A recipe may be named "auto"; that decides nothing."""
-    return type(section).model_fields[key].annotation is not str
 
 
 def _dropout(facts: Facts) -> float:
@@ -137,8 +100,8 @@ def _updates(training: TrainingSection, model: Network, facts: Facts) -> int:
     epochs = 100 * (400_000 / facts.n_target_tokens) ** 0.28
     epochs = min(200.0, max(10.0, epochs))
     least = 500
-    if training.task in _OF_LABELS:
-        epochs = _EPOCHS_OF_LABELS if training.init is None else _EPOCHS_OF_FINE_TUNING
+    if model.epochs is not None:
+        epochs = model.epochs[training.init is None]
         least = 100
     updates = epochs * facts.n_target_tokens / _tokens_an_update(training, facts)
     warmup = 0 if training.warmup == AUTO else training.warmup

@@ -1,0 +1,242 @@
+"""What a user holds: an open model folder, and what one can do with it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+
+import torch
+
+from regard.config import NETWORKS
+from regard.decoding import Search
+from regard.errors import UsageError, WrongModelError
+from regard.folder import LoadedModel
+from regard.inspection.ablation import Change, Changes, ablated, changes_of
+from regard.inspection.heads import HeadLike
+from regard.inspection.importance import Importance, Losses, head_importance
+from regard.inspection.trace import Trace
+from regard.models import Model
+from regard.systems.loading import load
+from regard.systems.results import Ablation, Output, Result, Scored
+from regard.systems.system import System, load_system, system_of
+from regard.systems.watching import still
+from regard.text import Tokenizer
+from regard.text.given import checked_text
+
+Held = TypeVar("Held", bound="OpenedModel")
+
+
+@dataclass(frozen=True)
+class OpenedModel:
+    """A model that is ready for use; what it is decides what it can do.
+
+    Every one can be traced, changed head by head and measured; each has verbs of its own.
+    """
+
+    loaded: LoadedModel
+
+    side: ClassVar[str] = "cross"  # the attention that short names of heads mean
+    takes: ClassVar[frozenset[str]] = frozenset()  # of a trace: "search", "n_new"
+    may_begin_empty: ClassVar[bool] = False
+    has_traces: ClassVar[bool] = True
+
+    @classmethod
+    def open(cls: type[Held], folder: str | Path, *, device: str | torch.device = "cpu") -> Held:
+        """Open a model folder, whose model is of this system."""
+        opened = cls(load(folder, device))
+        opened.model.freeze()
+        return opened
+
+    @property
+    def system(self) -> System:
+        """What it is."""
+        return system_of(self.loaded.recipe)
+
+    @property
+    def model(self) -> Model:
+        """The network."""
+        return self.loaded.model
+
+    @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        return next(self.model.parameters()).device
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What turns text into ids and back."""
+        return self.loaded.source_tokenizer
+
+    @property
+    def limit(self) -> int:
+        """The most tokens of a text that are read."""
+        raise NotImplementedError
+
+    def use(self, inputs: Sequence[Any]) -> Sequence[Result]:
+        """Do with several inputs what it is for, as usual; a result each."""
+        raise NotImplementedError
+
+    def trace(
+        self,
+        source: Any,
+        target: str | None = None,
+        *,
+        search: Search | None = None,
+        n_new: int | None = None,
+    ) -> Trace:
+        """Look at every attention while the model does what it does.
+
+        Args:
+            source: one input; a text generator's prompt, or a text with [MASK]s.
+            target: what to read as its output; without it the model's own is found.
+            search: how a translation is found.
+            n_new: how many tokens a text generator writes, the most probable ones; usually one.
+        """
+        self._check(source, target, search, n_new)
+        with torch.inference_mode(), still(self.model):
+            return self._trace(source, target, search, n_new)
+
+    @torch.inference_mode()
+    def ablate(
+        self,
+        source: Any,
+        heads: HeadLike | Iterable[HeadLike] | Changes,
+        change: Change = "off",
+        *,
+        kind: str | None = None,
+        target: str | None = None,
+        search: Search | None = None,
+        n_new: int | None = None,
+    ) -> Ablation:
+        """Let the model do again what it does, with some heads changed.
+
+        Args:
+            source: one input, as for ``trace``.
+            heads: ``"encoder.3.2,cross.1"``, or heads with the change of each.
+            change: ``"off"``, ``"uniform"``, ``"argmax"``, or weights ``Q K`` over tokens.
+            kind: of the attention that short names such as ``3.2`` mean.
+            target: what counts as the old output; without it the model's own.
+            search: how outputs are found.
+            n_new: how many tokens a text generator writes.
+        """
+        self._check(source, target, search, n_new)
+        changes = changes_of(self.model, heads, change, kind=kind or self.side)
+        before = self._made(source, target, search, n_new)
+        # Given weights begin anew with every reading, so each has a block of its own.
+        with ablated(self.model, changes) as changed:
+            after = self._made(source, None, search, n_new)
+        with ablated(self.model, changes):
+            scored_after = self._scored(source, before)
+        with ablated(self.model, changes):
+            again = self._scored(source, after)
+        scored_before = self._scored(source, before)
+        return Ablation(
+            str(source),
+            changed,
+            self._output(source, before, scored_before),
+            self._output(source, after, again),
+            scored_before,
+            scored_after,
+        )
+
+    def importance(self, examples: Iterable[Any]) -> Importance:
+        """The mean of ``|∂L/∂ξ_h|`` over examples: how much each head matters."""
+        return head_importance(self.model, self._losses(examples))
+
+    def _check(
+        self, source: Any, target: str | None, search: Search | None, n_new: int | None
+    ) -> None:
+        """Refuse what cannot be asked of this model before anything is computed."""
+        if not self.has_traces:
+            raise UsageError(
+                f"{self.loaded.path} holds a model of kind {self.loaded.recipe.model.kind}, whose "
+                "attention is not shown: look at a bert, such as the one it began from"
+            )
+        self._check_source(source)
+        if target is not None:
+            checked_text(target, "target")
+        if search is not None and "search" not in self.takes:
+            raise UsageError("a search is for translations, and this model does not translate")
+        if n_new is not None and (target is not None or "n_new" not in self.takes):
+            raise UsageError(
+                "new tokens are counted where a language model writes on by itself: leave the "
+                "number out"
+            )
+
+    def _check_source(self, source: Any) -> None:
+        checked_text(source, "source")
+
+    # What each system says of itself, for the methods above.
+
+    def _trace(
+        self, source: Any, target: str | None, search: Search | None, n_new: int | None
+    ) -> Trace:
+        raise NotImplementedError
+
+    def _made(
+        self, source: Any, target: str | None, search: Search | None, n_new: int | None
+    ) -> Any:
+        """What the model makes of a source, or the target that is given, in its own terms."""
+        raise NotImplementedError
+
+    def _scored(self, source: Any, made: Any) -> Scored:
+        """How probable that is, token by token."""
+        raise NotImplementedError
+
+    def _output(self, source: Any, made: Any, scored: Scored) -> Output:
+        """The text of it."""
+        raise NotImplementedError
+
+    def _losses(self, examples: Iterable[Any]) -> Iterator[tuple[int, Losses]]:
+        """For each batch of examples how many they are, and their losses, to be derived."""
+        raise NotImplementedError
+
+    if not TYPE_CHECKING:  # for a checker, what is not there is an error
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """A verb of another system is refused in one sentence."""
+            if not name.startswith("_") and name in known_verbs():
+                raise WrongModelError(refusal(self.loaded, name))
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def known_verbs() -> frozenset[str]:
+    """What models of all systems do, each with a method of that name."""
+    names = {name for network in NETWORKS.values() for name in network.systems.values()}
+    return frozenset(verb for name in names for verb in load_system(name).words.methods)
+
+
+def refusal(loaded: LoadedModel, verb: str) -> str:
+    """Why a model does not do what others do, and what it is for."""
+    return (
+        f"{loaded.path} holds a model of kind {loaded.recipe.model.kind}, which does not {verb}: "
+        f"{system_of(loaded.recipe).words.use}"
+    )
+
+
+def open_model(
+    model: "str | Path | LoadedModel | OpenedModel", device: str | torch.device = "cpu"
+) -> OpenedModel:
+    """The model as what it does; of a folder, frozen for use."""
+    if isinstance(model, OpenedModel):
+        return model
+    if isinstance(model, LoadedModel):
+        return system_of(model.recipe).open(model)
+    loaded = load(model, device)
+    loaded.model.freeze()
+    return system_of(loaded.recipe).open(loaded)
+
+
+def trace(
+    model: str | Path | LoadedModel | OpenedModel,
+    source: Any,
+    target: str | None = None,
+    *,
+    search: Search | None = None,
+    n_new: int | None = None,
+) -> Trace:
+    """Look at every attention while a model, or that of a folder, does what it does.
+
+    The arguments are those of :meth:`OpenedModel.trace`.
+    """
+    return open_model(model).trace(source, target, search=search, n_new=n_new)
