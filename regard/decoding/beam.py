@@ -14,13 +14,13 @@ from regard.decoding.inferring import infer_each
 from regard.decoding.rules import Rules
 from regard.kernels import Ended, log_sum_exp, top
 from regard.models.interface import SearchesItself, State, Step
-from regard.shapes import Bool, Float, Int, Tensor
+from regard.shapes import Bool, Float, Int, Source, Tensor
 from regard.special import BOS, EOS, PAD
 
 
 def beam_search(
     model: Step[State],
-    source: Int[Tensor, "B S"],
+    source: Source,
     search: Search | None = None,
     prefixes: Sequence[Sequence[int]] | None = None,
 ) -> list[list[Hypothesis]]:
@@ -40,7 +40,7 @@ def beam_search(
 @infer_each
 def beams_as_found(
     model: Step[State],
-    source: Int[Tensor, "B S"],
+    source: Source,
     search: Search,
     prefixes: Sequence[Sequence[int]] | None = None,
 ) -> Iterator[tuple[int, list[Hypothesis]]]:
@@ -68,7 +68,7 @@ def beams_as_found(
 
 
 def searched_by_itself(
-    model: Step[Any], source: Int[Tensor, "B S"], rules: Rules
+    model: Step[Any], source: Source, rules: Rules
 ) -> Iterator[tuple[int, list[Hypothesis]]] | None:
     """What the model finds by itself, if it can: the same, without a word from Python."""
     if not isinstance(model, SearchesItself) or source.device.type != "cpu":

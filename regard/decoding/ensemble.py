@@ -7,7 +7,7 @@ import torch
 
 from regard.errors import UsageError
 from regard.models.interface import Step
-from regard.shapes import Float, Int, Tensor
+from regard.shapes import Float, Int, Source, Tensor
 
 
 class Ensemble:
@@ -21,7 +21,7 @@ class Ensemble:
             raise UsageError("an ensemble needs at least one model")
         self.models = tuple(models)
 
-    def start(self, source: Int[Tensor, "B S"]) -> tuple[Any, ...]:
+    def start(self, source: Source) -> tuple[Any, ...]:
         """Let every model read the source."""
         return tuple(model.start(source) for model in self.models)
 

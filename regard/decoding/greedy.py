@@ -13,7 +13,7 @@ from regard.decoding.inferring import infer_each
 from regard.decoding.rules import Rules
 from regard.kernels import log_sum_exp, top
 from regard.models.interface import State, Step
-from regard.shapes import Int, Tensor
+from regard.shapes import Source
 from regard.special import BOS, EOS, PAD
 
 _NOTHING = Hypothesis((), -math.inf, -math.inf)  # of a broken model, which leaves no token possible
@@ -21,7 +21,7 @@ _NOTHING = Hypothesis((), -math.inf, -math.inf)  # of a broken model, which leav
 
 def greedy(
     model: Step[State],
-    source: Int[Tensor, "B S"],
+    source: Source,
     search: Search | None = None,
     prefixes: Sequence[Sequence[int]] | None = None,
 ) -> list[Hypothesis]:
@@ -33,7 +33,7 @@ def greedy(
 @infer_each
 def greedy_as_found(
     model: Step[State],
-    source: Int[Tensor, "B S"],
+    source: Source,
     search: Search,
     prefixes: Sequence[Sequence[int]] | None = None,
 ) -> Iterator[tuple[int, Hypothesis]]:

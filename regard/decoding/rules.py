@@ -9,7 +9,7 @@ import torch
 
 from regard.decoding.choices import Search
 from regard.kernels import BeamQuestion
-from regard.shapes import Float, Int, Tensor
+from regard.shapes import Float, Int, Source, Tensor
 from regard.special import BOS, EOS, PAD
 
 _NEVER = [PAD, BOS]  # comes next
@@ -28,7 +28,7 @@ class Rules:
     def of(
         cls,
         search: Search,
-        source: Int[Tensor, "B S"],
+        source: Source,
         prefixes: Sequence[Sequence[int]] | None = None,
     ) -> "Rules":
         """Rules for these sources."""
@@ -37,10 +37,12 @@ class Rules:
         table = torch.full((len(given), n_prefix), PAD, dtype=torch.long)
         for row, prefix in zip(table, given, strict=True):
             row[: len(prefix)] = torch.tensor(prefix, dtype=torch.long)
-        longest = [
-            max(search.limits.longest(n), len(prefix) + 1)
-            for n, prefix in zip((source != PAD).sum(1).tolist(), given, strict=True)
-        ]
+        limits = search.limits
+        if source.is_floating_point():  # how long a picture's caption may become it does not tell
+            limited = [limits.most] * len(source)
+        else:
+            limited = [limits.longest(n) for n in (source != PAD).sum(1).tolist()]
+        longest = [max(n, len(prefix) + 1) for n, prefix in zip(limited, given, strict=True)]
         device = source.device
         return cls(search, torch.tensor(longest, device=device), table.to(device), n_prefix)
 

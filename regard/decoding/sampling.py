@@ -10,14 +10,14 @@ from regard.decoding.hypothesis import Hypothesis
 from regard.decoding.rules import Rules
 from regard.kernels import log_sum_exp
 from regard.models.interface import State, Step
-from regard.shapes import Float, Int, Tensor
+from regard.shapes import Float, Int, Source, Tensor
 from regard.special import BOS, EOS
 
 
 @torch.inference_mode()
 def sample(
     model: Step[State],
-    source: Int[Tensor, "B S"],
+    source: Source,
     search: Search,
     prefixes: Sequence[Sequence[int]] | None = None,
     numbers: Sequence[int] | None = None,

@@ -2,6 +2,7 @@
 
 from regard.kernels import BeamQuestion, Ended
 from regard.models.bert import Bert
+from regard.models.captioner import Captioner
 from regard.models.encoder import Sizes
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.gpt import Gpt
@@ -13,6 +14,7 @@ from regard.models.transformer import Transformer
 __all__ = [
     "BeamQuestion",
     "Bert",
+    "Captioner",
     "Classifier",
     "EncoderDecoder",
     "Ended",

@@ -4,7 +4,7 @@ from typing import Any
 
 from regard.attention import Site
 from regard.models.model import Model, Predicted
-from regard.shapes import Bool, Float, Int, Tensor
+from regard.shapes import Bool, Float, Int, Source, Tensor
 
 
 class EncoderDecoder(Model):
@@ -14,29 +14,25 @@ class EncoderDecoder(Model):
     :class:`~regard.models.interface.Step`), ``sites`` says where one can look inside.
     """
 
-    def hidden(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
-    ) -> Float[Tensor, "B T D"]:
+    def hidden(self, source: Source, target: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         """The vectors from which the next words are predicted; ``target`` is shifted right."""
         raise NotImplementedError
 
     def predict(
         self,
-        source: Int[Tensor, "B S"],
+        source: Source,
         target: Int[Tensor, "B T"],
         is_real: Bool[Tensor, "B T"],
     ) -> Predicted:
         """The vectors of the places that are real, with what else the loss needs."""
         return Predicted(self.hidden(source, target)[is_real])
 
-    def forward(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
-    ) -> Float[Tensor, "B T V"]:
+    def forward(self, source: Source, target: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
         """The logits of each next word; ``target`` is shifted right (begins with <BOS>)."""
         logits: Tensor = self.logits(self.output(self.hidden(source, target)))
         return logits
 
-    def start(self, source: Int[Tensor, "B S"]) -> Any:
+    def start(self, source: Source) -> Any:
         """Read the source."""
         raise NotImplementedError
 

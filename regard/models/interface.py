@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Protocol, TypeVar, runtime_checkable
 
 from regard.kernels import BeamQuestion, Ended
-from regard.shapes import Float, Int, Tensor
+from regard.shapes import Float, Int, Source, Tensor
 
 State = TypeVar("State")
 
@@ -17,7 +17,7 @@ class Step(Protocol[State]):
     take and to drop: searches do both at every step.
     """
 
-    def start(self, source: Int[Tensor, "B S"]) -> State:
+    def start(self, source: Source) -> State:
         """Read the source; nothing is written yet."""
         ...
 
@@ -37,6 +37,6 @@ class Step(Protocol[State]):
 class SearchesItself(Protocol):
     """A model that runs a beam search by itself: the same outputs as step by step, far sooner."""
 
-    def beams(self, source: Int[Tensor, "B S"], asked: BeamQuestion) -> Iterator[Ended] | None:
+    def beams(self, source: Source, asked: BeamQuestion) -> Iterator[Ended] | None:
         """Sources whose search has just ended, now and then none; ``None``: go step by step."""
         ...

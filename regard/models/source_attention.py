@@ -28,7 +28,7 @@ from regard.attention import (
 from regard.errors import UsageError
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.model import Predicted
-from regard.shapes import Bool, Float, Int, Tensor
+from regard.shapes import Bool, Float, Int, Source, Tensor
 
 
 class PreparedScore(Score):
@@ -137,9 +137,10 @@ class Memory:
 
 
 class Found(NamedTuple):
-    """What queries brought back from the source; for hard attention, how probable the choice."""
+    """What queries brought back from the source, from where, and how probable a drawn place was."""
 
     context: Float[Tensor, "R Q Ev"]
+    weights: Float[Tensor, "R Q S"]
     log_probability: Float[Tensor, "R Q"] | None
 
     @classmethod
@@ -147,7 +148,8 @@ class Found(NamedTuple):
         """Looks that came one after the other, as one."""
         chosen = [look.log_probability for look in looks if look.log_probability is not None]
         contexts = torch.cat([look.context for look in looks], 1)
-        return cls(contexts, torch.cat(chosen, 1) if chosen else None)
+        weights = torch.cat([look.weights for look in looks], 1)
+        return cls(contexts, weights, torch.cat(chosen, 1) if chosen else None)
 
 
 class SourceAttention(Attention):
@@ -183,10 +185,10 @@ class SourceAttention(Attention):
 
     def look(self, query: Float[Tensor, "R Q Eq"], memory: Memory, first: int = 0) -> Found:
         """Look at the source, with queries that stand at places ``first``, ``first + 1``, …"""
-        context, _, log_probability = self.attend(
+        context, weights, chosen = self.attend(
             query[:, None], memory.keys, memory.values, memory.mask, first=first
         )
-        return Found(context[:, 0], None if log_probability is None else log_probability[:, 0])
+        return Found(context[:, 0], weights[:, 0], None if chosen is None else chosen[:, 0])
 
 
 def _build(score: str, d_query: int, d_key: int, **options: Any) -> Score:
@@ -237,24 +239,25 @@ class LookingTranslator(EncoderDecoder):
         super().__init__(padding)
         self.expected = nn.Linear(d_query, 1) if draws else None
 
-    def hidden_and_choices(self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]) -> Decoded:
+    def hidden_and_choices(self, source: Source, target: Int[Tensor, "B T"]) -> Decoded:
         """The vectors that predict the next words, and log p of every place that was drawn."""
         raise NotImplementedError
 
-    def hidden(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
-    ) -> Float[Tensor, "B T D"]:
+    def hidden(self, source: Source, target: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         """The vectors from which the next words are predicted; ``target`` is shifted right."""
         return self.hidden_and_choices(source, target).hidden
 
     def predict(
         self,
-        source: Int[Tensor, "B S"],
+        source: Source,
         target: Int[Tensor, "B T"],
         is_real: Bool[Tensor, "B T"],
     ) -> Predicted:
         """The vectors of the places that are real, and what was drawn for them."""
-        decoded = self.hidden_and_choices(source, target)
+        return self.predicted(self.hidden_and_choices(source, target), is_real)
+
+    def predicted(self, decoded: Decoded, is_real: Bool[Tensor, "B T"]) -> Predicted:
+        """What was decoded, as the loss takes it."""
         hidden = decoded.hidden[is_real]
         if self.expected is None or decoded.log_probability is None:
             return Predicted(hidden)

@@ -1,0 +1,193 @@
+"""Show, attend and tell: the paper's equations, and the promises of a model that steps."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from regard.decoding import Limits, Sampling, Search, beam_search, greedy, sample
+from regard.errors import SizeError, UsageError
+from regard.inspection.recording import record
+from regard.models import Captioner, EncoderDecoder
+from regard.models.interface import Step
+from regard.models.recurrent import RecurrentSizes
+
+WORDS, WORD, HIDDEN, CHANNELS = 11, 6, 7, (4, 5)
+ROWS, COLUMNS = 3, 2  # of cells of 4 × 4 pixels
+SOURCE = torch.randn(3, 3, 12, 8, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+TARGET = torch.tensor([[2, 5, 6, 9], [2, 7, 8, 3], [2, 4, 3, 0]])
+WEIGHTS = "decoder.attention.weights"
+OPTIONS: dict[str, dict[str, object]] = {
+    "plain": {},
+    "gated": {"is_gated": True},
+    "hard": {"normaliser": "hard"},
+    "general": {"score": "general", "tie": "two-way"},
+    "dot": {"score": "dot", "coverage": 0.5},
+}
+each = pytest.mark.parametrize("name", list(OPTIONS))
+
+
+def build(**options: object) -> Captioner:
+    """With opinions: fresh weights, made larger, in float64."""
+    sizes = RecurrentSizes(WORD, HIDDEN)
+    model = Captioner(WORDS, CHANNELS, sizes, **options).double().eval()  # type: ignore[arg-type]
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(1.5)
+    return model
+
+
+def recorded(model: Captioner, source: Tensor = SOURCE) -> Tensor:
+    with record(model, WEIGHTS) as recording:
+        model.hidden(source, TARGET)
+    return torch.cat(recording.all(WEIGHTS), -2)
+
+
+def test_the_papers_equations_by_hand() -> None:
+    model = build(is_gated=True)
+    w = dict(model.named_parameters())
+    f = model.encoder.layers(SOURCE)[1].flatten(1).mT  # cells of one picture, row by row
+    y, x = torch.meshgrid(torch.arange(ROWS), torch.arange(COLUMNS), indexing="ij")
+    places = torch.stack([(2 * x.flatten() + 1) / COLUMNS, (2 * y.flatten() + 1) / ROWS], -1) - 1
+    a = f + places.double() @ w["encoder.place.weight"].T + w["encoder.place.bias"]
+    torch.testing.assert_close(model.encoder(SOURCE)[1], a)
+    h, c = torch.tanh(w["decoder.first.weight"] @ a.mean(0) + w["decoder.first.bias"]).split(HIDDEN)
+    W, U, v = (w[f"decoder.attention.score.{n}"][0] for n in ("weight_query", "weight_key", "v"))
+    logits, seen = model(SOURCE, TARGET)[1], recorded(model)[1, 0]
+    for t, word in enumerate(model.decoder.embedding(TARGET)[1]):
+        alpha = torch.stack([v @ torch.tanh(W @ h + U @ one) for one in a]).softmax(0)
+        torch.testing.assert_close(seen[t], alpha.detach())
+        beta = torch.sigmoid(w["decoder.gate.weight"] @ h + w["decoder.gate.bias"])
+        z = beta * (alpha @ a)
+        gates = (
+            w["decoder.unit.weight_ih"] @ torch.cat([word, z])
+            + w["decoder.unit.bias_ih"]
+            + w["decoder.unit.weight_hh"] @ h
+            + w["decoder.unit.bias_hh"]
+        )
+        i, forget, g, o = gates.split(HIDDEN)
+        c = forget.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+        read = torch.tanh(
+            w["decoder.readout.state.weight"] @ h
+            + w["decoder.readout.state.bias"]
+            + w["decoder.readout.word.weight"] @ word
+            + w["decoder.readout.context.weight"] @ z
+        )
+        torch.testing.assert_close(logits[t], w["output.weight"] @ read)
+
+
+@each
+def test_a_step_at_a_time_is_the_whole(name: str) -> None:
+    model = build(**OPTIONS[name])
+    assert isinstance(model, EncoderDecoder)
+    assert isinstance(model, Step)
+    whole = model(SOURCE, TARGET)
+    assert whole.shape == (*TARGET.shape, WORDS)
+    state, logits = model.start(SOURCE), []
+    for t in range(TARGET.shape[1]):
+        of_step, state = model.step(state, TARGET[:, t])
+        logits.append(of_step)
+    torch.testing.assert_close(torch.stack(logits, 1), whole)
+    is_real = TARGET != 0
+    predicted = model.predict(SOURCE, TARGET, is_real)
+    torch.testing.assert_close(model.output(predicted.hidden), whole[is_real])
+    assert (predicted.log_choice is not None) == (name == "hard")
+
+
+@each
+def test_neighbours_change_nothing_and_the_past_stays(name: str) -> None:
+    model = build(**OPTIONS[name])
+    together = model(SOURCE, TARGET)
+    rows = torch.tensor([2, 0, 1])
+    torch.testing.assert_close(model(SOURCE[rows], TARGET[rows]), together[rows])
+    for row in range(3):
+        alone = model(SOURCE[row : row + 1], TARGET[row : row + 1])
+        torch.testing.assert_close(alone[0], together[row])
+    other = TARGET.clone()
+    other[:, 2:] = 4
+    torch.testing.assert_close(model(SOURCE, other)[:, :2], together[:, :2])
+
+
+def test_states_are_reordered() -> None:
+    model = build()
+    rows = torch.tensor([2, 0, 0])
+    _, state = model.step(model.start(SOURCE), TARGET[:, 0])
+    logits, _ = model.step(model.reorder(state, rows), TARGET[rows, 1])
+    torch.testing.assert_close(logits, model(SOURCE, TARGET)[rows, 1])
+
+
+@each
+def test_every_word_looks_at_the_cells(name: str) -> None:
+    model = build(**OPTIONS[name])
+    (site,) = model.sites
+    assert (site.kind, site.name, site.probe) == ("cross", "cross.0", WEIGHTS)
+    assert model.aligning == site
+    weights = recorded(model)
+    assert weights.shape == (3, 1, TARGET.shape[1], ROWS * COLUMNS)
+    torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
+    if name == "hard":
+        assert set(weights.unique().tolist()) == {0.0, 1.0}
+
+
+def test_a_cell_sees_itself_and_little_around_it() -> None:
+    """What is far from a cell changes nothing in it, or a peak would not say where one looks."""
+    model = build()
+    changed = SOURCE.clone()
+    changed[:, :, :1, :1] += 1  # the first pixel of the first cell
+    is_other = (model.encoder(changed) - model.encoder(SOURCE)).abs().sum((0, 2)) > 0
+    assert is_other.view(ROWS, COLUMNS).tolist() == [[True, False], [False, False], [False, False]]
+    twice = torch.cat([SOURCE, SOURCE], 3)  # a picture twice, side by side
+    assert model.encoder(twice).shape == (3, 2 * ROWS * COLUMNS, CHANNELS[-1])
+
+
+def test_doubly_stochastic_attention_costs_what_the_paper_says() -> None:
+    model = build(coverage=0.5)
+    is_real = TARGET != 0
+    weights = recorded(model)[:, 0]
+    looked = torch.stack([weights[0].sum(0), weights[1].sum(0), weights[2, :3].sum(0)])
+    predicted = model.predict(SOURCE, TARGET, is_real)
+    assert predicted.cost is not None
+    torch.testing.assert_close(
+        predicted.cost.detach() * is_real.sum(), 0.5 * (1 - looked).square().sum()
+    )
+    assert build().predict(SOURCE, TARGET, is_real).cost is None
+
+
+def test_searches_write_captions() -> None:
+    model = build()
+    search = Search(width=1, limits=Limits(most=6))
+    found = greedy(model, SOURCE, search)
+    assert all(len(one.tokens) <= 6 for one in found)
+    beams = beam_search(model, SOURCE, search)
+    assert [one[0].tokens for one in beams] == [one.tokens for one in found]
+    wide = beam_search(model, SOURCE, Search(width=4, limits=Limits(most=6)))
+    for row, (best, *_) in enumerate(wide):
+        target = torch.tensor([[2, *best.tokens, 3][:7]])
+        log_p = model(SOURCE[row : row + 1], target[:, :-1])[0].log_softmax(-1).detach()
+        total = log_p.gather(1, target[0, 1:, None]).sum()
+        assert total.item() == pytest.approx(best.log_probability)
+    drawn = sample(model, SOURCE, Search(n_best=2, sampling=Sampling(), limits=Limits(most=6)))
+    assert [len(one) for one in drawn] == [2, 2, 2]
+
+
+@each
+def test_all_of_it_learns(name: str) -> None:
+    model = build(**OPTIONS[name]).train()
+    predicted = model.predict(SOURCE, TARGET, TARGET != 0)
+    parts = (predicted.cost, predicted.log_choice, predicted.baseline)
+    loss = model.output(predicted.hidden).logsumexp(-1).sum()
+    sum((part.sum() for part in parts if part is not None), loss).backward()
+    for key, parameter in model.named_parameters():
+        assert parameter.grad is not None, key
+        assert parameter.grad.abs().sum() > 0, key
+
+
+def test_sizes_that_cannot_be_are_told() -> None:
+    with pytest.raises(SizeError, match=r"10 × 8 pixels .* cells of 4 × 4"):
+        build()(torch.zeros(1, 3, 10, 8, dtype=torch.float64), TARGET[:1])
+    with pytest.raises(SizeError, match=r"1 or more layers, not \(\)"):
+        Captioner(WORDS, (), RecurrentSizes(WORD, HIDDEN))
+    with pytest.raises(SizeError, match="one LSTM, not 2"):
+        Captioner(WORDS, CHANNELS, RecurrentSizes(WORD, HIDDEN, 2))
+    with pytest.raises(UsageError, match="soft or hard, not local-m"):
+        build(normaliser="local-m")
