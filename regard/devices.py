@@ -23,10 +23,10 @@ def choose_device(name: str) -> "torch.device":
     if name == "auto":
         name = "cuda" if has_cuda else "mps" if has_mps else "cpu"
     there = {"cpu": True, "cuda": has_cuda, "mps": has_mps}
-    kind = name.split(":")[0]
-    if kind not in there:
+    device_type = name.split(":")[0]
+    if device_type not in there:
         raise UsageError(f"--device {name} is not known: choose auto, cpu, cuda or mps")
-    if not there[kind]:
+    if not there[device_type]:
         raise UsageError(f"--device {name} is not there on this machine: choose auto or cpu")
     if name == "cuda":  # torchrun numbers the processes of a machine: one GPU each
         return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))

@@ -39,7 +39,7 @@ class Store:
         return self.memory[: self.length, self.memory.shape[1] // 2 :]
 
     def append(self, rows: Float[Tensor, "R P"]) -> "Store":
-        """The same with rows added at the end."""
+        """Store with rows added at the end."""
         end = self.length + len(rows)
         if rows.requires_grad or self.memory.requires_grad:  # memory in use cannot be written to
             return Store.of(torch.cat([self.memory[: self.length], rows]))
@@ -48,7 +48,7 @@ class Store:
         return longer
 
     def with_room(self, n_rows: int) -> "Store":
-        """The same with rows at the end whose numbers the caller writes at once."""
+        """Store with rows at the end whose numbers the caller writes at once."""
         end = self.length + n_rows
         memory, used = self.memory, self.used
         if used[0] != self.length or end > len(memory):
@@ -89,7 +89,7 @@ class Cache:
         return self.key.shape[2]
 
     def append(self, new: "Cache") -> "Cache":
-        """The same with later places added."""
+        """Cache with later places added."""
         return Cache(
             torch.cat([self.key, new.key], dim=2), torch.cat([self.value, new.value], dim=2)
         )

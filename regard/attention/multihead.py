@@ -111,7 +111,7 @@ class MultiHeadAttention(Attention):
         memory: Float[Tensor, "M D"] | None,
         spans: Spans,
     ) -> Float[Tensor, "N D"]:
-        """The same for packed rows, by fused kernels; without memory it is self-attention.
+        """Attention of packed rows, by fused kernels; without memory it is self-attention.
 
         Scaled dot product and softmax only, and nobody can watch.
         """
@@ -135,7 +135,7 @@ class MultiHeadAttention(Attention):
     def read(
         self, value: Float[Tensor, "B L D"], mask: Mask, is_real: Bool[Tensor, "B L"]
     ) -> tuple[Float[Tensor, "B L D"], Store]:
-        """The same for padded rows, past every probe; the store holds the real rows end to end."""
+        """Self-attention of padded rows, past every probe; the store holds the real ones."""
         memory = self.project(value, value)
         rows = [heads.transpose(1, 2).flatten(2)[is_real] for heads in (memory.key, memory.value)]
         return self.look_up(value, memory, mask), Store.of(torch.cat(rows, dim=1))
@@ -203,7 +203,7 @@ class MultiHeadAttention(Attention):
     def _recall_openly(
         self, query: Float[Tensor, "R D"], store: Store, places: Int[Tensor, "R K"]
     ) -> Float[Tensor, "R D"]:
-        """The same by the general path: any score, and everyone may watch."""
+        """Recall by the general path: any score, and everyone may watch."""
         at, (n_rows, n_keys) = places.clamp(min=0).flatten(), places.shape
         key, value = (
             self.split(rows.index_select(0, at).view(n_rows, n_keys, -1))
@@ -255,7 +255,7 @@ class Joined:
         )
 
     def laid_out(self) -> "Joined":
-        """The same in the layout that products with few rows read fastest."""
+        """Weights in the layout that products with few rows read fastest."""
         return Joined(laid_out(self.weight).detach(), self.bias.detach())
 
 

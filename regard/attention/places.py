@@ -12,7 +12,7 @@ from regard.shapes import Int, Tensor
 
 
 def longer_places(places: Int[Tensor, "R T"], first: int) -> Int[Tensor, "R T1"]:
-    """The same with one more place a row: ``first``, ``first + 1``, …"""
+    """Places with one more a row: ``first``, ``first + 1``, …"""
     n_rows, n_places = places.shape
     if places.device.type != "cpu":
         new = torch.arange(first, first + n_rows, device=places.device, dtype=places.dtype)

@@ -36,7 +36,7 @@ class Batch:
         return int((self.target[:, 1:] != PAD).sum())
 
     def to(self, device: torch.device | str) -> "Batch":
-        """The same batch on a device."""
+        """This batch on a device."""
         source, target = (side.to(device, non_blocking=True) for side in (self.source, self.target))
         return Batch(source, target, self.is_full)
 

@@ -5,7 +5,9 @@ source and target; one text or two, and their label; word and tag.
 """
 
 import csv
+import tomllib
 from collections.abc import Iterator, Sequence
+from importlib.resources import files
 from pathlib import Path
 
 from regard.counting import counted
@@ -15,33 +17,8 @@ from regard.errors import DataError
 _ENDINGS = (".csv", ".csv.gz")
 _DELIMITERS = (",", ";", "\t")  # as spreadsheets of various countries write them
 
-# Names of columns, in lower case.
-_PAIRS = (
-    ("source", "target"),
-    ("src", "tgt"),
-    ("input", "output"),
-    ("question", "answer"),
-    ("prompt", "response"),
-    ("原文", "译文"),
-    ("问", "答"),
-)
-_LABELS = ("label", "labels", "class", "category", "tag", "tags", "标签", "类别", "标注")
-_TEXTS = (
-    *("text", "text1", "text2", "sentence", "sentence1", "sentence2", "premise", "hypothesis"),
-    *("review", "content", "question1", "question2", "word", "words", "token", "tokens"),
-    *("文本", "句子", "内容", "评论", "词"),
-)
-_CODES = (
-    "ar bg bn ca cs da de el en es et eu fa fi fr gl he hi hr hu hy id is it ja ka ko lt lv mk ms "
-    "nb nl no pl pt ro ru sk sl sq sr sv sw ta te th tr uk ur vi zh zh-cn zh-tw"
-)
-_NAMES = (
-    "arabic bulgarian chinese croatian czech danish dutch english finnish french german greek "
-    "hebrew hindi hungarian indonesian italian japanese korean mandarin norwegian persian polish "
-    "portuguese romanian russian serbian slovak spanish swedish thai turkish ukrainian vietnamese "
-    "中文 汉语 英文 英语 法文 法语 德文 德语 日文 日语 韩文 韩语 俄文 俄语 西班牙语"
-)
-_LANGUAGES = frozenset(f"{_CODES} {_NAMES}".split())
+_COLUMNS = tomllib.loads(files(__package__).joinpath("columns.toml").read_text(encoding="utf-8"))
+_LANGUAGES = frozenset(_COLUMNS["languages"].split())
 
 Row = tuple[int, list[str]]  # the line it ends in, and its cells
 
@@ -131,7 +108,7 @@ def _delimiter(first: str) -> str:
 def _pair_places(path: Path, cells: Sequence[str]) -> tuple[int, int] | None:
     """Where source and target stand, if these are names of columns."""
     names = [cell.lower() for cell in cells]
-    for source, target in _PAIRS:
+    for source, target in _COLUMNS["pairs"]:
         if source in names and target in names:
             return names.index(source), names.index(target)
     if len(names) == 2 and names[0] != names[1] and _LANGUAGES.issuperset(names):
@@ -147,8 +124,8 @@ def _pair_places(path: Path, cells: Sequence[str]) -> tuple[int, int] | None:
 def _label_places(path: Path, cells: Sequence[str]) -> tuple[int, ...] | None:
     """Where the texts and their label stand, if these are names of columns."""
     names = [cell.lower() for cell in cells]
-    labels = [place for place, name in enumerate(names) if name in _LABELS]
-    texts = [place for place, name in enumerate(names) if name in _TEXTS]
+    labels = [place for place, name in enumerate(names) if name in _COLUMNS["labels"]]
+    texts = [place for place, name in enumerate(names) if name in _COLUMNS["texts"]]
     if not labels or not (texts or len(names) == 2):
         return None
     texts = texts or [place for place in range(len(names)) if place not in labels]

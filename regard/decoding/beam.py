@@ -44,7 +44,7 @@ def beams_as_found(
     search: Search,
     prefixes: Sequence[Sequence[int]] | None = None,
 ) -> Iterator[tuple[int, list[Hypothesis]]]:
-    """The same, each with its row of the source, as soon as its beam is empty."""
+    """Each row's hypotheses, with its number, as soon as its beam is empty."""
     rules = Rules.of(search, source, prefixes)
     own = searched_by_itself(model, source, rules)
     if own is not None:

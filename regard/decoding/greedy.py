@@ -37,7 +37,7 @@ def greedy_as_found(
     search: Search,
     prefixes: Sequence[Sequence[int]] | None = None,
 ) -> Iterator[tuple[int, Hypothesis]]:
-    """The same, each with its row of the source, as soon as it has ended."""
+    """Each row's output, with its number, as soon as it has ended."""
     rules = Rules.of(search, source, prefixes)
     one_wide = replace(rules, search=replace(search, width=1, n_best=1))
     own = searched_by_itself(model, source, one_wide)

@@ -53,7 +53,7 @@ class Rules:
 
     @property
     def asked(self) -> BeamQuestion:
-        """The same in numbers, for a model that searches by itself."""
+        """The rules in numbers, for a model that searches by itself."""
         search, most = self.search, int(self.longest.max())
         return BeamQuestion(
             width=search.width,

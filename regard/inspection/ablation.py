@@ -188,7 +188,7 @@ def _acts(model: nn.Module, site: Site, head: Head, change: Change) -> dict[str,
 
 
 def _even(weights: Float[Tensor, "B Q K"]) -> Float[Tensor, "B Q K"]:
-    """The same for all that is seen."""
+    """Equal weights for all that is seen."""
     seen = (weights > 0).to(weights.dtype)
     return seen / seen.sum(-1, keepdim=True).clamp_min(1)
 

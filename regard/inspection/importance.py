@@ -33,7 +33,7 @@ class Importance:
         return tuple(sorted(self.of, key=lambda head: (self.of[head], head)))
 
     def per_layer(self) -> "Importance":
-        """The same divided by the norm of its layer, ``√Σ_h I_h²`` (Molchanov et al. 2017).
+        """Importance divided by the norm of its layer, ``√Σ_h I_h²`` (Molchanov et al. 2017).
 
         Layers then count alike: gradients may be of another size in each.
         """

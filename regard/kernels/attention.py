@@ -252,7 +252,7 @@ def _attend_padded(
     n_heads: int,
     p: float,
 ) -> Float[Tensor, "N D"]:
-    """The same by torch's operations, on a padded copy."""
+    """Attention by torch's operations, on a padded copy."""
     padding, width = spans.padding, query.shape[1]
     n_sentences = len(spans.query_starts) - 1
 

@@ -56,7 +56,7 @@ class BeamQuestion:
 
     @property
     def told(self) -> Any:
-        """The same for the kernel; the caller keeps it."""
+        """Struct that the kernel reads; the caller keeps it."""
         self._require_fit()
         return _Question(
             *(len(self.longest), self.width, self.n_best, self.most, self.least),

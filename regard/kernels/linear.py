@@ -21,7 +21,7 @@ def linear(
 
 
 def laid_out(weight: Float[Tensor, "Out In"]) -> Float[Tensor, "Out In"]:
-    """The same numbers, lying so that the product with few rows is up to twice as fast."""
+    """Weights laid out so that the product with few rows is up to twice as fast."""
     return weight.t().contiguous().t()
 
 

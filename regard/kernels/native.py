@@ -124,7 +124,7 @@ def require_ids(ids: Tensor, n: int) -> None:
 
 
 def as_ids(ids: Tensor) -> Tensor:
-    """The same as the kernels read them; as they are, where they lie so."""
+    """Ids as the kernels read them; as they are, where they lie so."""
     if ids.dtype == torch.int64 and ids.is_contiguous():
         return ids
     return ids.long().contiguous()

@@ -66,7 +66,7 @@ def _require_fit(query: Tensor, key: Tensor, value: Tensor, places: Tensor, n_he
 def _recall_gathered(
     query: Tensor, key: Tensor, value: Tensor, places: Tensor, n_heads: int
 ) -> Tensor:
-    """The same by torch's operations, on copies."""
+    """Recall by torch's operations, on copies."""
     n_rows, n_keys = places.shape
     at = places.clamp(min=0).flatten()
 

@@ -43,7 +43,7 @@ class BertEmbedding(nn.Module):
         return result
 
     def packed(self, rows: Packed, types: Int[Tensor, "N"] | None) -> Float[Tensor, "N D"]:
-        """The same for packed rows."""
+        """Vectors of packed rows."""
         value, change = self.words.packed(rows), None
         if self.types is not None:
             change = self.types(rows.ids.new_zeros(rows.ids.shape) if types is None else types)

@@ -38,7 +38,7 @@ class DecoderLayer(nn.Module):
     def packed(
         self, stream: Stream, spans: Spans, memory: Float[Tensor, "M D"], memory_spans: Spans
     ) -> Stream:
-        """The same for packed rows."""
+        """The layer over packed rows."""
         stream = self.around_attention.packed(
             stream, lambda x: self.attention.packed(x, None, spans)
         )
@@ -50,7 +50,7 @@ class DecoderLayer(nn.Module):
     def step(
         self, stream: Stream, written: Store, memory: Store, state: "DecoderState"
     ) -> tuple[Stream, Store]:
-        """The same for one new word a row; what was written before comes from the store."""
+        """One new word a row; what was written before comes from the store."""
         grown = Keeping(lambda x: self.attention.extend(x, written, state.places))
         stream = self.around_attention.packed(stream, grown)
         stream = self.around_cross.packed(
@@ -65,7 +65,7 @@ class DecoderLayer(nn.Module):
         memory: Store,
         state: "DecoderState",
     ) -> tuple[Float[Tensor, "R 1 D"], Store]:
-        """The same past every probe."""
+        """One new word a row, past every probe."""
         grown = Keeping(lambda x: self.attention.extend(x[:, 0], written, state.places))
         value = self.around_attention(value, lambda x: grown(x)[:, None])
         value = self.around_cross(
@@ -100,7 +100,7 @@ class Decoder(nn.Module):
     def packed(
         self, target: Packed, memory: Float[Tensor, "M D"], memory_spans: Spans
     ) -> Float[Tensor, "N D"]:
-        """The same for packed rows."""
+        """The decoder over packed rows."""
         stream = Stream(self.embedding.packed(target))
         for layer in self._layers():
             stream = layer.packed(stream, target.backwards, memory, memory_spans)
@@ -116,7 +116,7 @@ class Decoder(nn.Module):
     def start_with(
         self, memory: tuple[Store, ...], memory_places: Int[Tensor, "B S"]
     ) -> "DecoderState":
-        """The same where each layer's keys and values are there already."""
+        """The state where each layer's keys and values are there already."""
         nothing = memory[0].memory.new_empty(0, memory[0].memory.shape[1])
         return DecoderState(
             written=tuple(Store.of(nothing) for _ in memory),
@@ -172,7 +172,7 @@ class DecoderState:
         return any(probe.is_watched for probe in self.probes)
 
     def with_new_places(self) -> "DecoderState":
-        """The same with room for one more word a row, at the end of the stores."""
+        """State with room for one more word a row, at the end of the stores."""
         return replace(self, places=longer_places(self.places, self.written[0].length))
 
     def reorder(self, rows: Int[Tensor, "N"]) -> "DecoderState":

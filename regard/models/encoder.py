@@ -74,7 +74,7 @@ class EncoderLayer(nn.Module):
         return result
 
     def packed(self, stream: Stream, spans: Spans) -> Stream:
-        """The same for packed rows."""
+        """The layer over packed rows."""
         return at_once([self], stream, spans) or self._composed(stream, spans)
 
     def _composed(self, stream: Stream, spans: Spans) -> Stream:
@@ -179,7 +179,7 @@ class Encoder(nn.Module):
         return normed
 
     def packed(self, source: Packed) -> Float[Tensor, "M D"]:
-        """The same for packed rows."""
+        """The encoder over packed rows."""
         return self.through_packed(self.embedding.packed(source), source.among_themselves)
 
     def through_packed(self, value: Float[Tensor, "M D"], spans: Spans) -> Float[Tensor, "M D"]:

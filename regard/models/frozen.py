@@ -23,7 +23,7 @@ from regard.shapes import Float, Int, Tensor
 
 
 class FrozenStack:
-    """The same numbers as the layers step by step and the output after them, far sooner."""
+    """Frozen layers and output: the numbers of the layers step by step, far sooner."""
 
     def __init__(self, weights: StackWeights) -> None:
         self.weights = weights
@@ -67,7 +67,7 @@ class FrozenStack:
 
 
 class FrozenReader:
-    """The same for an encoder, and for what the decoder's layers look at."""
+    """Frozen encoder, with the keys and values that the decoder's layers look at."""
 
     def __init__(self, weights: ReaderWeights, encoder: Encoder) -> None:
         self._weights, self._embedding = weights, encoder.embedding

@@ -41,7 +41,7 @@ class GptState:
         return any(probe.is_watched for probe in self.probes)
 
     def with_new_places(self) -> "GptState":
-        """The same with room for one more word a row, at the end of the stores."""
+        """State with room for one more word a row, at the end of the stores."""
         places = longer_places(self.places, self.written[0].length)
         return replace(self, places=places, lengths=self.lengths + 1)
 
@@ -71,7 +71,7 @@ class Block(EncoderLayer):
         mask: Bool[Tensor, "1 1 L L"],
         is_real: Bool[Tensor, "B L"],
     ) -> tuple[Float[Tensor, "B L D"], Store]:
-        """The same past every probe."""
+        """Padded rows past every probe, and their keys and values."""
         kept = Keeping(lambda x: self.attention.read(x, mask, is_real))
         value = self.around_attention(value, kept)
         return self.around_feedforward(value, self.feedforward), kept.store
@@ -87,7 +87,7 @@ class Block(EncoderLayer):
     def step_watched(
         self, value: Float[Tensor, "R 1 D"], written: Store, places: Int[Tensor, "R T"]
     ) -> tuple[Float[Tensor, "R 1 D"], Store]:
-        """The same past every probe."""
+        """One new word a row, past every probe."""
         grown = Keeping(lambda x: self.attention.extend(x[:, 0], written, places))
         value = self.around_attention(value, lambda x: grown(x)[:, None])
         return self.around_feedforward(value, self.feedforward), grown.store
@@ -138,7 +138,7 @@ class Gpt(Model):
         return hidden
 
     def hidden_packed(self, rows: Packed) -> Float[Tensor, "N D"]:
-        """The same for packed rows: what training on a CPU computes."""
+        """Vectors of packed rows: what training on a CPU computes."""
         return self.decoder.through_packed(self.decoder.embedding.packed(rows), rows.backwards)
 
     def predict(self, ids: Int[Tensor, "B T"], is_real: Bool[Tensor, "B T"] | None) -> Predicted:

@@ -150,7 +150,7 @@ class Luong(LookingTranslator):
         self.output = tied_output(target, sizes.d_hidden, tie=tie)
 
     def hidden_and_choices(self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]) -> Decoded:
-        """The same, and log p of every place that hard attention chose: REINFORCE needs it."""
+        """Vectors, and log p of every place that hard attention chose: REINFORCE needs it."""
         decoded: Decoded = self.decoder(target, self.start(source))[0]
         return decoded
 

@@ -82,7 +82,7 @@ class Embedding(nn.Module):
         return kernels.Words(self.weight, table, self.scale)
 
     def packed(self, rows: Packed) -> Float[Tensor, "N D"]:
-        """The same for packed rows."""
+        """Embeddings of packed rows."""
         p = self.dropout.active_p
         if isinstance(self.positions, Sinusoidal | Learned):
             table = self.positions.prepared(rows.layout.longest)
@@ -154,7 +154,7 @@ class Residual(nn.Module):
         return passed
 
     def packed(self, stream: Stream, layer: Callable[[Tensor], Tensor]) -> Stream:
-        """The same for packed rows."""
+        """The residual around packed rows."""
         if self.is_pre_norm:
             total, normed = stream.normed(self.norm)
             return Stream(total, layer(normed), self.dropout.active_p)
@@ -187,7 +187,7 @@ class FeedForward(nn.Module):
         return narrowed
 
     def packed(self, value: Float[Tensor, "N D"]) -> Float[Tensor, "N D"]:
-        """The same for packed rows."""
+        """The network over packed rows."""
         p, widen, narrow = self.dropout.active_p, self.widen, self.narrow
         fused = _FUSED.get(self.activation)
         if fused is not None:

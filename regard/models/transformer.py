@@ -67,7 +67,7 @@ class Transformer(EncoderDecoder):
         return decoded
 
     def hidden_packed(self, source: Packed, target: Packed) -> Float[Tensor, "N D"]:
-        """The same for packed rows: what training on a CPU computes."""
+        """Vectors of packed rows: what training on a CPU computes."""
         memory = self.encoder.packed(source)
         return self.decoder.packed(target, memory, target.looking_at(source))
 

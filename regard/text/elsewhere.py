@@ -75,7 +75,7 @@ class Elsewhere(ListedVocabulary):
         raise NotImplementedError
 
     def pieces(self, text: str) -> list[Token]:
-        """The same ids as ``encode``, each with its place in the text."""
+        """Ids as ``encode`` gives them, each with its place in the text."""
         raise NotImplementedError
 
     def _saved(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Tokenizer(Protocol):
         """The sentence; PAD, BOS and EOS leave nothing."""
 
     def pieces(self, text: str) -> list[Token]:
-        """The same ids as ``encode``, each with its place in the text."""
+        """Ids as ``encode`` gives them, each with its place in the text."""
 
     def token(self, id_: int) -> str:
         """How an id is printed."""

@@ -47,8 +47,7 @@ def complexity(
     """Table 1 of "Attention Is All You Need": four layers, stated and found."""
     import torch
 
-    from regard.cli.bench.picture import draw_growth
-    from regard.cli.bench.showing import Display, print_json, print_table
+    from regard.cli.bench.showing import Display, draw_growth, print_json, print_table
     from regard.inspection.pictures import checked_path
     from regard.kernels import keep_heap
     from regard.lessons.complexity import Plan, Study, make_report

@@ -48,7 +48,7 @@ def png(heat: Heat, theme: str) -> bytes:
 
 
 def data_address(heat: Heat, theme: str) -> str:
-    """The same inside an address, for an image that needs no file."""
+    """Image inside an address, for an image that needs no file."""
     return f"data:image/png;base64,{b64encode(png(heat, theme)).decode()}"
 
 

@@ -187,7 +187,7 @@ def _few(trace: Trace) -> int:
 
 
 def _focused(trace: Trace, view: View, start: View) -> View:
-    """The same, looking from the word that was asked for, where there is such a word."""
+    """The view from the word that was asked for, where there is such a word."""
     focused = replace(view, word=start.word)
     try:
         assert start.word is not None

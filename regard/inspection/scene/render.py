@@ -14,22 +14,22 @@ from regard.inspection.scene.svg import to_svg
 FORMATS = ("svg", "png", "pdf", "html", "json")
 
 
-def render(scene: Scene, kind: str) -> bytes:
-    """The bytes of a file of that kind."""
-    match kind:
+def render(scene: Scene, file_format: str) -> bytes:
+    """The bytes of a file of that format."""
+    match file_format:
         case "svg":
             return to_svg(scene).encode()
         case "png" | "pdf":
             from regard.inspection.scene.drawing import draw
 
-            return draw(scene, kind)
+            return draw(scene, file_format)
         case "html":
             from regard.inspection.scene.page import scene_page
 
             return scene_page(scene).encode()
         case "json":
             return f"{as_json(scene)}\n".encode()
-    raise UsageError(f"a picture cannot be {kind!r}: choose one of {', '.join(FORMATS)}")
+    raise UsageError(f"a picture cannot be {file_format!r}: choose one of {', '.join(FORMATS)}")
 
 
 def save(scene: Scene, path: str | Place) -> Place:

@@ -50,7 +50,7 @@ def clean(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The same with a sign for each character that no file can hold."""
+    """Text with a sign for each character that no file can hold."""
     return _FORBIDDEN.sub("\ufffd", text)
 
 

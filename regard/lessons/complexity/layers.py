@@ -26,7 +26,7 @@ class Layer(nn.Module):
         raise NotImplementedError
 
     def walk(self, value: Float[Tensor, "B L D"], note: Note) -> Float[Tensor, "B L D"]:
-        """The same step by step: what each step gives passes through ``note``.
+        """The layer step by step: what each step gives passes through ``note``.
 
         A step is what can be computed at once, however long the sequence; this layer is one.
         """
@@ -62,7 +62,7 @@ class Recurrent(Layer):
         return states
 
     def walk(self, value: Float[Tensor, "B L D"], note: Note) -> Float[Tensor, "B L D"]:
-        """The same step by step: a step is one call of the cell."""
+        """The recurrence step by step: a step is one call of the cell."""
         cell = nn.RNNCell(value.shape[2], value.shape[2], dtype=value.dtype)
         for name, weight in self.recurrence.named_parameters():
             setattr(cell, name.removesuffix("_l0"), weight)

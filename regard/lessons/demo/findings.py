@@ -77,7 +77,7 @@ def find(
 def _chosen(lectures: Sequence[Example], test: Sequence[Example]) -> list[Example]:
     """The lectures' sentences, then the first test sentence of each kind, then any."""
     chosen = list(lectures)
-    firsts = (next((one for one in test if kind in one.tags), None) for kind in KINDS)
+    firsts = (next((one for one in test if tag in one.tags), None) for tag in KINDS)
     for example in chain((one for one in firsts if one is not None), test):
         if len(chosen) < N_SHOWN and example not in chosen:
             chosen.append(example)

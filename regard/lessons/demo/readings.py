@@ -74,7 +74,7 @@ def find_reading(
 
 
 def _untrained(translator: Translator) -> EncoderDecoder:
-    """The same network before it learned anything."""
+    """The network before it learned anything."""
     sizes = len(translator.source_tokenizer), len(translator.target_tokenizer)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(_SEED)

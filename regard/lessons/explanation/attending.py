@@ -55,7 +55,7 @@ class Attending:
         return probe, self.heard[probe][0]
 
     def of_head(self, name: str) -> tuple[str, Float[Tensor, "L N"]]:
-        """The same for this head of the attention."""
+        """A probe of the attention, and what passed it in this head."""
         probe, recorded = self.at(f"{self.name}.{name}")
         return probe, recorded[self.head]
 
