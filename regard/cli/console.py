@@ -7,11 +7,15 @@ from rich.console import Console
 from rich.text import Text
 
 
-def open_console() -> Console:
-    """Standard output; a terminal without Unicode shows a question mark where it lacks a sign."""
+def open_console(pipe_width: int | None = None) -> Console:
+    """Standard output; a terminal without Unicode shows a question mark where it lacks a sign.
+
+    Lines in a pipe are as long as ``pipe_width``, or as rich has them.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper) and not _can_write_signs(sys.stdout):
         sys.stdout.reconfigure(errors="replace")
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    width = None if sys.stdout.isatty() else pipe_width
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
 
 
 def print_line(console: Console, line: Text) -> None:

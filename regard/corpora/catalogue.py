@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from regard.corpora.interface import Corpus, Example
+from regard.corpora.tables import read_words, with_tuples
 from regard.errors import DataError
 
 SEED = 1  # what is drawn unless another seed is asked for
@@ -40,65 +41,8 @@ class Embedded:
 
 
 CORPORA = {
-    "phrasebook": Embedded(
-        "everyday sentences in two languages, with their word alignment and syntax",
-        "regard.corpora.phrasebook",
-        "Phrasebook",
-        pairs=("zh-en", "en-zh", "en-fr", "fr-en", "zh-fr", "fr-zh"),
-    ),
-    "dates": Embedded(
-        "days as people write them in many languages, and the same days by ISO 8601",
-        "regard.corpora.dates",
-        "Dates",
-        sides=("text", "iso"),
-    ),
-    "copy": Embedded(
-        "sequences of digits, and the same again",
-        "regard.corpora.sequences",
-        "Copy",
-        sides=("given", "copied"),
-    ),
-    "reverse": Embedded(
-        "sequences of digits, and the same from the end to the beginning",
-        "regard.corpora.sequences",
-        "Reverse",
-        sides=("given", "reversed"),
-    ),
-    "sort": Embedded(
-        "sequences of digits, and the same sorted",
-        "regard.corpora.sequences",
-        "Sort",
-        sides=("given", "sorted"),
-    ),
-    "smalltalk": Embedded(
-        "small talk in English and Chinese, with the turns before",
-        "regard.corpora.smalltalk",
-        "Smalltalk",
-        sides=("said", "answered"),
-        pairs=("en", "zh"),
-        needs_pair=False,
-    ),
-    "sentence-kinds": Embedded(
-        "sentences of the phrasebook, each with its kind: for a classifier",
-        "regard.corpora.sentences",
-        "Kinds",
-        sides=("text", "label"),
-        pairs=("en", "zh", "fr"),
-    ),
-    "sentence-roles": Embedded(
-        "sentences of the phrasebook, each word with a tag: who, what, when",
-        "regard.corpora.sentences",
-        "Roles",
-        sides=("words", "tags"),
-        pairs=("en", "zh", "fr"),
-    ),
-    "scenes": Embedded(
-        "pictures of coloured shapes and signs, with captions in English or Chinese",
-        "regard.corpora.scenes",
-        "Scenes",
-        sides=("scene", "caption"),
-        pairs=("en", "zh"),
-    ),
+    name: Embedded(**with_tuples(fields))
+    for name, fields in read_words(__package__, "corpora.toml").items()
 }
 
 

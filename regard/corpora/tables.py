@@ -15,3 +15,8 @@ def read_words(package: str, name: str) -> dict[str, Any]:
 def rows(table: str) -> list[list[str]]:
     """The lines of a table, each cut at its bars."""
     return [[cell.strip() for cell in line.split("|")] for line in table.strip().splitlines()]
+
+
+def with_tuples(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields of a frozen class: lists, which TOML has, as tuples."""
+    return {key: tuple(one) if isinstance(one, list) else one for key, one in fields.items()}

@@ -1,13 +1,12 @@
 """What the demo prints: prose, scores, sentences, shades and bars; plain text in a pipe."""
 
-import io
-import sys
 from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from regard.cli.console import clean, open_console
 from regard.cli.explain.grids import fit, grid, right
 from regard.corpora import Extract
 from regard.counting import counted
@@ -73,7 +72,7 @@ def _widths(words: Sequence[str], room: int) -> list[int]:
 
 def say(sentence: str = "", style: str = "", *, wraps: bool = True) -> None:
     """Print a line of prose; at a terminal its further lines stand below its first word."""
-    console, text = _console(), _clean(sentence)
+    console, text = open_console(PLAIN_WIDTH), clean(sentence)
     indent = len(text) - len(text.lstrip())
     if not wraps or not console.is_terminal or not text.strip():
         console.print(Text(text, style), soft_wrap=True)
@@ -165,9 +164,9 @@ def _show_sentences(contents: Contents) -> None:
     for one in contents.sentences:
         mark, style = ("✓", "bold green") if one.is_right else ("✗", "bold #d9682c")
         say(f"    {one.source}", "dim")
-        console = _console()
+        console = open_console(PLAIN_WIDTH)
         console.print(
-            Text.assemble("  ", (mark, style), f" {_clean(one.output)}"),
+            Text.assemble("  ", (mark, style), f" {clean(one.output)}"),
             soft_wrap=not console.is_terminal,
         )
         if not one.is_right:
@@ -180,7 +179,7 @@ def _show_alignment(contents: Contents) -> None:
         "; [ ] are the true links, which it was never told" if contents.alignment.truth else ""
     )
     say(f"  Rows: the translation. Columns: the source. Darker: looks more{brackets}.")
-    console = _console()
+    console = open_console(PLAIN_WIDTH)
     for line in matrix(contents.alignment, console.width - 2):
         console.print(Text.assemble("  ", line), no_wrap=True, overflow="ignore", crop=False)
 
@@ -216,7 +215,7 @@ def _show_pronoun(contents: Contents) -> None:
             "  In this pair the pronoun is translated alike whatever it stands for, so nothing "
             "makes the model find out: regard demo --pair en-fr trains one that has to."
         )
-    console = _console()
+    console = open_console(PLAIN_WIDTH)
     blocks = [_bars(look) for look in contents.looks]
     if console.width < 2 + sum(block[0].cell_len + 4 for block in blocks):
         for block in blocks:
@@ -248,22 +247,3 @@ def _print_blocks(console: Console, blocks: list[list[Text]]) -> None:
 def _title(text: str) -> None:
     say()
     say(text, "bold")
-
-
-def _console() -> Console:
-    stream = sys.stdout
-    if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
-        stream.reconfigure(errors="replace")
-    is_terminal = stream.isatty()
-    return Console(
-        file=stream,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        width=None if is_terminal else PLAIN_WIDTH,
-    )
-
-
-def _clean(text: str) -> str:
-    """The text without signs that would move the cursor."""
-    return "".join(c if c.isprintable() else "�" for c in text)

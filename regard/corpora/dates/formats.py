@@ -10,7 +10,6 @@ from babel.dates import tokenize_pattern
 
 from regard.corpora.dates.ways import (
     DAYS,
-    ERAS,
     FIRST,
     FIRST_OF_ERA,
     FIRST_SHORT,
@@ -28,32 +27,13 @@ from regard.corpora.dates.ways import (
     literal,
     ordinals,
 )
+from regard.corpora.tables import read_words
 
-LOCALES = (
-    *("en_US", "en_GB", "zh_CN", "zh_TW", "ja", "ko", "de", "fr", "es", "it", "pt", "nl", "sv"),
-    *("da", "fi", "pl", "cs", "ru", "tr", "el", "vi", "id"),
-)
-LENGTHS = ("full", "long", "medium", "short")
-SKELETONS = ("yMMMd", "yMMMEd", "yMEd", "yMd")  # CLDR's names: with short names, weekday, digits
-
-# What people write besides, in CLDR's letters (EEEE weekday, MMMM month, d day, y year).
-MORE = {
-    "en_US": ("MMMM d y", "MMM d y", "EEEE MMMM d y", "y MMMM d"),
-    "en_GB": ("EEEE d MMMM y", "E d MMM y", "d MMMM, y", "d-MMM-y"),
-    "zh_CN": ("y年M月d号", "y年MM月dd日", "y.M.d", "y-MM-dd"),
-    "de": ("EEEE, 'den' d. MMMM y", "'den' d. MMMM y"),
-    "fr": ("'le' d MMMM y", "'le' EEEE d MMMM y"),
-    "es": ("'el' d 'de' MMMM 'de' y", "d 'de' MMMM 'del' y"),
-}
-WITH_ORDINALS = {
-    "en_US": ("MMMM d, y", "EEEE, MMMM d, y", "MMM d, y", "MMMM d y"),
-    "en_GB": ("d MMMM y", "'the' d 'of' MMMM y", "EEEE 'the' d 'of' MMMM y", "d 'of' MMMM, y"),
-    "fr": ("d MMMM y", "EEEE d MMMM y", "'le' d MMMM y"),
-}
-WITH_DOTS = ("MMM d, y", "E, MMM d, y", "d MMM y")
+_FORMATS = read_words(__package__, "formats.toml")
+LOCALES: list[str] = _FORMATS["locales"]
+LENGTHS: list[str] = _FORMATS["lengths"]
+ERAS: dict[str, date] = _FORMATS["eras"]
 COUNTED = 12  # times as often as others: their years have to be learned one by one
-IN_CHINESE = ("y年M月d日", "y年M月d日EEEE")
-OF_THE_REPUBLIC = ("'民國'y年M月d日", "'民國'y年M月d日 EEEE")
 
 
 @cache
@@ -67,26 +47,26 @@ def _ways(name: str) -> Iterator[Way]:
     locale = Locale.parse(name)
     for length in LENGTHS:
         yield _way(locale, locale.date_formats[length].pattern)
-    for skeleton in SKELETONS:
+    for skeleton in _FORMATS["skeletons"]:
         yield _way(locale, locale.datetime_skeletons[skeleton].pattern)
-    for pattern in MORE.get(name, ()):
+    for pattern in _FORMATS["more"].get(name, ()):
         yield _way(locale, pattern)
     days = first_only() if name == "fr" else ordinals()
-    for pattern in WITH_ORDINALS.get(name, ()):
+    for pattern in _FORMATS["with_ordinals"].get(name, ()):
         yield _way(locale, pattern, note=", ordinal", day=days)
     if name == "en_US":
-        for pattern in WITH_DOTS:
+        for pattern in _FORMATS["with_dots"]:
             yield _way(locale, pattern, note=", dotted", month=_dotted(locale))
     if name in ("zh_CN", "zh_TW"):
         numerals = {n: chinese(n) for n in DAYS}
         years = {year: chinese_year(year) for year in YEARS}
-        for pattern in IN_CHINESE:
+        for pattern in _FORMATS["in_chinese"]:
             note = ", Chinese numerals"
             yield _way(locale, pattern, note=note, day=numerals, month=numerals, year=years)
     if name == "zh_TW":
         first, last = date(REPUBLIC + 1, 1, 1), LAST_COUNTED
         years = {year: str(year - REPUBLIC) for year in range(first.year, last.year + 1)}
-        for pattern in OF_THE_REPUBLIC:
+        for pattern in _FORMATS["of_the_republic"]:
             yield _way(locale, pattern, first=first, last=last, share=COUNTED, year=years)
     if name == "ja":
         yield from _eras(locale)

@@ -16,13 +16,6 @@ YEARS = range(FIRST.year, LAST.year + 1)
 DAYS = range(1, 32)
 DIGITS = "〇一二三四五六七八九"
 
-# The first day of each Japanese era; one lasts until the next begins.
-ERAS = {
-    "大正": date(1912, 7, 30),
-    "昭和": date(1926, 12, 25),
-    "平成": date(1989, 1, 8),
-    "令和": date(2019, 5, 1),
-}
 FIRST_OF_ERA = "元"  # how its year 1 is written
 REPUBLIC = 1911  # year 1 of the calendar of Taiwan is 1912
 LAST_COUNTED = date(2050, 12, 31)  # nobody counts from an event so far ahead

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 from random import Random
-from typing import Any
 
 from regard.corpora.interface import Example, split_of
-from regard.corpora.tables import read_words
+from regard.corpora.tables import read_words, with_tuples
 from regard.errors import DataError
 from regard.text.turns import join_turns
 
@@ -89,11 +88,8 @@ def _topics(language: str) -> tuple[Topic, ...]:
         )
     topics = []
     for topic in found["topics"]:
-        given: dict[str, Any] = {
-            key: tuple(one) if isinstance(one, list) else one for key, one in topic.items()
-        }
-        given["tables"] = tuple(tables[name] for name in topic.get("tables", ()))
-        topics.append(Topic(**given))
+        own = tuple(tables[name] for name in topic.get("tables", ()))
+        topics.append(Topic(**with_tuples(topic | {"tables": own})))
     return tuple(topics)
 
 
