@@ -269,8 +269,8 @@ def test_heads_are_switched_off(capsys: Captured, models: Path, tmp_path: Path) 
         ),
         (
             ("kept.trace", "--view", "grid"),
-            "--view grid is drawn into a file: add --save grid.svg, or choose matrix, lines, strip "
-            "or alignment for the terminal",
+            "--view grid is drawn into a file: add --save grid.svg, or choose matrix, lines, "
+            "strip, alignment or pictures for the terminal",
         ),
         (
             ("kept.trace", "--save", "x.gif"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from regard.systems import Ablation, OpenedModel
 
 MOST_LISTED = 20
-_OF_ROWS = ("matrix", "lines")  # the forms in which one word can be looked from
+_OF_ROWS = ("matrix", "lines", "pictures")  # the forms in which one word can be looked from
 
 
 def find_trace(
@@ -140,9 +140,9 @@ class Choices:
     is_dark: bool
 
     def view(self, trace: Trace, usual_form: str) -> View:
-        """A view of this trace; ``usual_form`` is its form if none was asked for."""
+        """A view of this trace; ``usual_form`` is that of a text's, if none was asked for."""
         view = View(
-            form=self.form or usual_form,
+            form=self.form or (usual_form if trace.picture is None else "pictures"),
             site=self.site or trace.usual_site,
             layer=self.layer,
             heads=self.heads,

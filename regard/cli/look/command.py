@@ -36,8 +36,9 @@ def look(
     view: Annotated[
         str | None,
         typer.Option(
-            help="matrix, lines, strip or alignment; for files also grid, overview, positions.",
-            show_default="matrix here, lines in files",
+            help="matrix, lines, strip, alignment or pictures; for files also grid, overview, "
+            "positions.",
+            show_default="matrix here, lines in files; pictures where one is described",
         ),
     ] = None,
     site: Annotated[

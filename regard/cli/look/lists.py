@@ -20,6 +20,8 @@ LEAST = 0.02  # of the attention; less is not listed
 BAR, CELL = 24, 5
 GAP = "  "
 _EIGHTHS = " ▏▎▍▌▋▊▉"
+_SHADES = ("··", "░░", "▒▒", "▓▓", "██")  # from nothing to the largest of a row
+LEAST_MAP = 8  # so that there is room for a word above
 _WARM = Style(color="#d9682c")
 MAX_WORD = 18
 
@@ -88,6 +90,27 @@ def looks_of_rows(seen: Table, width: int, top: int | None, row: int | None) -> 
     if row is None and len(seen.rows) > MAX_ROWS:
         lines.append(Text(f"… and {len(seen.rows) - MAX_ROWS:,} more rows", DIM))
     return lines
+
+
+def cell_maps(seen: Table, grid: tuple[int, int], width: int) -> list[Text]:
+    """For each row the cells of a picture, darker signs for more; none where one has no room."""
+    across = max(len(_SHADES[0]) * grid[1], LEAST_MAP)
+    in_band = (width + len(GAP)) // (across + len(GAP))
+    lines: list[Text] = []
+    shown = range(min(len(seen.rows), MAX_ROWS) if in_band else 0)
+    for start in shown[:: max(1, in_band)]:
+        band = shown[start : start + in_band]
+        labels = (set_cell_size(fit(seen.rows[i].text, across), across) for i in band)
+        lines += [Text(), Text(GAP.join(labels).rstrip(), POINTED)]
+        maps = [_cell_map(seen.mean[i].reshape(grid)) for i in band]
+        for parts in zip(*maps, strict=True):
+            lines.append(Text(GAP.join(set_cell_size(part, across) for part in parts), _WARM))
+    return lines
+
+
+def _cell_map(shares: np.ndarray) -> list[str]:
+    places = np.rint((len(_SHADES) - 1) * shares / (shares.max() or 1.0)).astype(int)
+    return ["".join(_SHADES[place] for place in row) for row in places.tolist()]
 
 
 def append_looks(line: Text, looks: Iterable[tuple[str, float]], width: int) -> None:

@@ -11,10 +11,11 @@ from regard.cli.console import clean, open_console, print_line
 from regard.cli.explain.grids import DIM
 from regard.cli.look.choosing import named_heads as names_of
 from regard.cli.look.heatmap import Drawn, heat_map
-from regard.cli.look.lists import looks_of_a_word, looks_of_rows, steps
+from regard.cli.look.lists import cell_maps, looks_of_a_word, looks_of_rows, steps
 from regard.cli.searching import write_utf8
 from regard.errors import UsageError
 from regard.inspection.scene.frame import named, named_heads
+from regard.inspection.scene.pictures import pictured
 from regard.inspection.scene.view import View, check_across
 from regard.inspection.trace import MASK, Side, Table, Trace
 from regard.text.tokens import in_one_line
@@ -150,15 +151,22 @@ def _alignment(trace: Trace, view: View, width: int) -> list[Text]:
     ]
 
 
-def _strip(trace: Trace, view: View, width: int) -> list[Text]:
-    return steps(trace, view, width)
+def _pictures(trace: Trace, view: View, width: int) -> list[Text]:
+    picture, table = pictured(trace, view)
+    return [
+        *_title(trace, table, f"{table.row_meaning} → cells: row,column (from 0) · percent"),
+        *looks_of_rows(table, width, view.top_k, None),
+        *cell_maps(table, picture.grid, width),
+        *_notes(trace, view, table, width),
+    ]
 
 
 _FORMS: dict[str, Callable[[Trace, View, int], list[Text]]] = {
     "matrix": _matrix,
     "lines": _lines,
-    "strip": _strip,
+    "strip": steps,
     "alignment": _alignment,
+    "pictures": _pictures,
 }
 FORMS = tuple(_FORMS)
 

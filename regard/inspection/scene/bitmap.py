@@ -1,4 +1,4 @@
-"""A heat map as a PNG of its own, for matrices whose cells are too many to draw one by one."""
+"""Images: a heat map whose cells are too many to draw one by one, and pictures lit in parts."""
 
 import struct
 import zlib
@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from regard.inspection.scene.colours import ramp_table
-from regard.inspection.scene.items import Heat
+from regard.inspection.scene.items import Heat, Image
 from regard.shapes import Float
 
 _SHARP = 4  # a cell of a small matrix is this many pixels wide, lest viewers blur it
+_VEIL, _DARKEST = 64, 0.82  # pixels along a side; how dark it is where nobody looks
 
 
 def shades(heat: Heat) -> npt.NDArray[np.uint8]:
@@ -47,9 +48,33 @@ def png(heat: Heat, theme: str) -> bytes:
     )
 
 
-def data_address(heat: Heat, theme: str) -> str:
-    """Image inside an address, for an image that needs no file."""
-    return f"data:image/png;base64,{b64encode(png(heat, theme)).decode()}"
+def data_address(png: bytes) -> str:
+    """A PNG inside an address, for an image that needs no file."""
+    return f"data:image/png;base64,{b64encode(png).decode()}"
+
+
+def veil(light: Float[np.ndarray, "R C"]) -> npt.NDArray[np.uint8]:
+    """Black, and how dense it lies over each part (height × width × 2); cells blend."""
+    from PIL import Image as Pillow
+
+    rows, columns = light.shape
+    scale = max(1, _VEIL // max(rows, columns))
+    image = Pillow.fromarray(light.astype(np.float32))
+    smooth = image.resize((scale * columns, scale * rows), Pillow.Resampling.BILINEAR)
+    density = np.rint(255 * _DARKEST * (1 - np.clip(np.asarray(smooth), 0, 1))).astype(np.uint8)
+    return np.stack([np.zeros_like(density), density], axis=-1)
+
+
+def lit(item: Image) -> npt.NDArray[np.uint8]:
+    """The picture with the veil over it, of the size that a file is drawn in."""
+    from PIL import Image as Pillow
+
+    size = round(2 * item.width), round(2 * item.height)
+    image = Pillow.fromarray(item.pixels).resize(size, Pillow.Resampling.BILINEAR)
+    if item.light is not None:
+        dark = Pillow.fromarray(veil(item.light)[..., 1]).resize(size, Pillow.Resampling.BILINEAR)
+        image.paste((0, 0, 0), mask=dark)
+    return np.asarray(image)
 
 
 def _chunk(kind: bytes, content: bytes) -> bytes:

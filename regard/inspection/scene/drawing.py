@@ -6,9 +6,9 @@ from itertools import groupby
 from typing import Any
 
 from regard.inspection.pictures import canvas
-from regard.inspection.scene.bitmap import coloured
+from regard.inspection.scene.bitmap import coloured, lit
 from regard.inspection.scene.colours import COLOURS
-from regard.inspection.scene.items import Heat, Item, Path, Rectangle, Scene, Text
+from regard.inspection.scene.items import Heat, Image, Item, Path, Rectangle, Scene, Text
 from regard.inspection.scene.svg import printable
 
 _PIXELS = 96.0  # of a scene, in an inch
@@ -54,7 +54,10 @@ def _put(axes: Any, kind: type, items: Sequence[Item], theme: str, order: int) -
             case Rectangle():
                 _rectangle(axes, item, colours, order)
             case Heat():
-                _heat(axes, item, theme, order)
+                if item.values.size:
+                    _image(axes, item, coloured(item, theme), "nearest", order)
+            case Image():
+                _image(axes, item, lit(item), "antialiased", order)
             case Path():
                 pass  # all were put at once
 
@@ -117,14 +120,12 @@ def _rectangle(axes: Any, item: Rectangle, colours: dict[str, str], order: int) 
     )
 
 
-def _heat(axes: Any, item: Heat, theme: str, order: int) -> None:
-    if not item.values.size:
-        return
+def _image(axes: Any, item: Heat | Image, pixels: Any, interpolation: str, order: int) -> None:
     right, bottom = item.x + item.width, item.y + item.height
     axes.imshow(
-        coloured(item, theme),
+        pixels,
         extent=(item.x, right, bottom, item.y),
-        interpolation="nearest",
+        interpolation=interpolation,
         aspect="auto",
         zorder=order,
     )

@@ -1,4 +1,4 @@
-"""A picture before it is drawn: texts, paths, boxes and heat maps, in pixels and plain numbers.
+"""A picture before it is drawn: texts, paths, boxes, heat maps and images, in plain numbers.
 
 Colours are roles ("ink", "head2"), which a theme turns into colours; so one scene serves light and
 dark. ``head``, ``row`` and ``column`` say what an item shows, for pages on which one can choose.
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from regard.shapes import Float
 
@@ -90,7 +91,20 @@ class Heat:
     tip: str = ""
 
 
-Item = Text | Path | Rectangle | Heat
+@dataclass(frozen=True, eq=False)
+class Image:
+    """A picture, and how brightly each part of it is seen: ``light`` from 0 to 1, cell by cell."""
+
+    x: Number
+    y: Number
+    width: Number
+    height: Number
+    pixels: npt.NDArray[np.uint8]  # height × width × 3
+    light: Float[np.ndarray, "R C"] | None = None
+    tip: str = ""
+
+
+Item = Text | Path | Rectangle | Heat | Image
 
 
 @dataclass(frozen=True, eq=False)

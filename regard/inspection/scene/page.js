@@ -97,6 +97,13 @@ const draws = {
     if (!item.fill) element.setAttribute("pointer-events", "none");
     tells(element, item.tip);
   },
+  image(item, svg) {
+    const place = {x: item.x, y: item.y, width: item.width, height: item.height,
+      preserveAspectRatio: "none"};
+    let element = make("image", {...place, href: data.pictures[item.picture]}, svg);
+    if (item.veil) element = make("image", {...place, href: item.veil}, svg);
+    tells(element, item.tip);
+  },
   heat(item, svg) {
     const values = shown(item), [rows, columns] = item.shape;
     const canvas = document.createElement("canvas");

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from regard.errors import UsageError
+from regard.inspection.scene.bitmap import data_address, veil
 from regard.inspection.scene.colours import COLOURS, RAMPS
-from regard.inspection.scene.items import Heat, Item, Path, Rectangle, Scene, Text
+from regard.inspection.scene.items import Heat, Image, Item, Path, Rectangle, Scene, Text
 from regard.inspection.scene.layout import layout
-from regard.inspection.scene.svg import clean, to_svg
-from regard.inspection.scene.view import View
+from regard.inspection.scene.svg import clean, picture_name, to_svg
+from regard.inspection.scene.view import View, usual_form
 from regard.inspection.trace import ATTENTIONS, KINDS, Kind, Trace
+from regard.inspection.trace.picture import as_png
 
 # How the page looks, and its program: it draws the scenes that Python laid out, and lets one choose
 # among them. It sets text as text, so no word of a sentence is ever markup.
@@ -40,7 +42,7 @@ _LEGENDS = (
     ("merges", "units"),
 )
 _NAMES = {
-    **{kind: one.between for kind, one in ATTENTIONS.items()},
+    **{kind: f"{one.rows} → {one.columns}" for kind, one in ATTENTIONS.items()},
     "predicting": "when predicting this word",
     "reading": "when reading this word",
     "words": "words",
@@ -64,7 +66,7 @@ class Entry:
 
 def page(trace: Trace, view: View | None = None) -> str:
     """The whole file; it opens at the given view."""
-    start = view or View()
+    start = view or View(usual_form(trace))
     start = replace(start, site=start.kind(trace))
     if start.form in ("lines", "matrix") and not trace.sites:
         start = replace(start, form="strip")
@@ -120,6 +122,12 @@ def _assembled(entries: Sequence[Entry], start: View, first: Scene, head: str) -
             }
             for number, entry in enumerate(entries)
         ],
+        "pictures": {
+            picture_name(item): data_address(as_png(item.pixels))
+            for entry in entries
+            for item in entry.scene.items
+            if isinstance(item, Image)
+        },
         "scenes": [_packed(entry, n_cells <= _MANY) for entry in entries],
     }
     # Nothing in a text may end the element that holds it.
@@ -146,7 +154,7 @@ def _entries(trace: Trace, start: View) -> Iterator[Entry]:
     every = replace(start, heads=None, word=None)
     if is_long and start.top_k is None:
         every = replace(every, top_k=_few(trace))
-    for form in _OF_A_SITE:
+    for form in (*(["pictures"] if trace.picture is not None else []), *_OF_A_SITE):
         for site in trace.sites:
             for reading in _readings(site.kind, start, is_long):
                 for merges in units:
@@ -164,7 +172,7 @@ def _entries(trace: Trace, start: View) -> Iterator[Entry]:
                         site.layer,
                         reading if site.attention.has_readings else None,
                         "words" if merges else "tokens",
-                        tuple(range(site.n_heads)),
+                        () if form == "pictures" else tuple(range(site.n_heads)),
                         None if stack is None else stack.weights,
                     )
     for kind in KINDS:
@@ -228,6 +236,8 @@ def _packed(entry: Entry, is_fine: bool) -> dict[str, Any]:
 def _item(item: Item, entry: Entry, is_fine: bool) -> dict[str, Any]:
     if isinstance(item, Heat):
         return _heat(item, entry, is_fine)
+    if isinstance(item, Image):
+        return _image(item)
     kind = {Text: "text", Path: "path", Rectangle: "rectangle"}[type(item)]
     packed: dict[str, Any] = {"kind": kind}
     for name, value in vars(item).items():
@@ -241,6 +251,12 @@ def _item(item: Item, entry: Entry, is_fine: bool) -> dict[str, Any]:
 
 _LEFT_OUT = {("opacity", 1.0), ("turned", 0.0), ("radius", 0.0), ("anchor", "start")}
 _SHORT = {"is_bold": "bold", "is_curve": "curve", "is_dashed": "dashed"}
+
+
+def _image(item: Image) -> dict[str, Any]:
+    dark = {} if item.light is None else {"veil": data_address(as_png(veil(item.light)))}
+    places = {name: round(getattr(item, name), 2) for name in ("x", "y", "width", "height")}
+    return {"kind": "image", "picture": picture_name(item), "tip": item.tip, **dark, **places}
 
 
 def _heat(item: Heat, entry: Entry, is_fine: bool) -> dict[str, Any]:
@@ -273,7 +289,7 @@ def frame(html: str, height: int = 640) -> str:
 
 def mimebundle(trace: Trace) -> dict[str, Any]:
     """The page in a frame, the picture it opens with, and two lines of text."""
-    view = View() if trace.sites else View(form="strip")
+    view = View(usual_form(trace))
     scene = layout(trace, view)
     return {
         "text/html": frame(page(trace, view), min(900, int(scene.height) + 170)),

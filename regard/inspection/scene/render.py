@@ -8,8 +8,10 @@ import numpy as np
 
 from regard.errors import UsageError, WriteError
 from regard.files import write_bytes
-from regard.inspection.scene.items import Scene
+from regard.inspection.scene.bitmap import data_address
+from regard.inspection.scene.items import Image, Scene
 from regard.inspection.scene.svg import to_svg
+from regard.inspection.trace.picture import as_png
 
 FORMATS = ("svg", "png", "pdf", "html", "json")
 
@@ -72,7 +74,9 @@ def as_json(scene: Scene) -> str:
     for item in scene.items:
         said: dict[str, Any] = {"kind": type(item).__name__.lower(), **vars(item)}
         for name, value in said.items():
-            if isinstance(value, np.ndarray):
+            if isinstance(item, Image) and name == "pixels":
+                said[name] = data_address(as_png(item.pixels))
+            elif isinstance(value, np.ndarray):
                 said[name] = np.round(value.astype(np.float64), 6).tolist()
         items.append(said)
     head = {name: getattr(scene, name) for name in ("width", "height", "title", "theme")}

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator
 from html import escape
+from zlib import crc32
 
 from regard.inspection.fonts import FAMILIES, embedded_fonts
-from regard.inspection.scene.bitmap import data_address, shades
+from regard.inspection.scene.bitmap import data_address, png, shades, veil
 from regard.inspection.scene.colours import COLOURS, ramp_table
-from regard.inspection.scene.items import Heat, Item, Number, Path, Rectangle, Scene, Text
+from regard.inspection.scene.items import Heat, Image, Item, Number, Path, Rectangle, Scene, Text
+from regard.inspection.trace.picture import as_png
 
 _MOST_CELLS = 3_000  # of a picture; with more, its matrices are images
 # XML has no way at all to write these.
@@ -29,7 +31,8 @@ def to_svg(scene: Scene) -> str:
         f'viewBox="0 0 {width} {height}" role="img" font-family="{fonts}">\n'
         f"<title>{clean(scene.title)}</title>\n"
         f"<style>{faces}</style>\n"
-        f'<rect width="100%" height="100%" fill="{colours["ground"]}"/>\n{drawn}\n</svg>\n'
+        f'<rect width="100%" height="100%" fill="{colours["ground"]}"/>\n'
+        f"{_definitions(scene)}{drawn}\n</svg>\n"
     )
 
 
@@ -63,7 +66,9 @@ def _item(item: Item, theme: str, has_cells: bool) -> Iterator[str]:
         case Rectangle():
             yield _rectangle(item, COLOURS[theme])
         case Heat():
-            yield from _cells(item, theme) if has_cells and item.tells else [_image(item, theme)]
+            yield from _cells(item, theme) if has_cells and item.tells else [_heat(item, theme)]
+        case Image():
+            yield from _image(item)
 
 
 def _closed(tag: str, tip: str) -> str:
@@ -118,15 +123,40 @@ def _rectangle(item: Rectangle, colours: dict[str, str]) -> str:
     return _closed(tag, item.tip)
 
 
-def _image(item: Heat, theme: str) -> str:
+def _heat(item: Heat, theme: str) -> str:
     # Cells finer than pixels are blended, others keep their edges.
     edges = "auto" if item.values.shape[1] > item.width else "pixelated"
     tag = (
         f'image x="{number(item.x)}" y="{number(item.y)}" width="{number(item.width)}" '
         f'height="{number(item.height)}" preserveAspectRatio="none" '
-        f'style="image-rendering:{edges}" href="{data_address(item, theme)}"'
+        f'style="image-rendering:{edges}" href="{data_address(png(item, theme))}"'
     )
     return _closed(tag, item.tip)
+
+
+def picture_name(item: Image) -> str:
+    """One for the same pixels, however often they are shown; several files may share a page."""
+    return f"picture-{crc32(item.pixels.tobytes()):08x}"
+
+
+def _definitions(scene: Scene) -> str:
+    """Every picture once, however often it is shown: always in one size."""
+    images = {picture_name(item): item for item in scene.items if isinstance(item, Image)}
+    drawn = (
+        f'<image id="{name}" width="{number(item.width)}" height="{number(item.height)}" '
+        f'preserveAspectRatio="none" href="{data_address(as_png(item.pixels))}"/>'
+        for name, item in images.items()
+    )
+    return f"<defs>{''.join(drawn)}</defs>\n" if images else ""
+
+
+def _image(item: Image) -> Iterator[str]:
+    place = f'x="{number(item.x)}" y="{number(item.y)}"'
+    yield _closed(f'use href="#{picture_name(item)}" {place}', item.tip)
+    if item.light is not None:
+        size = f'width="{number(item.width)}" height="{number(item.height)}"'
+        dark = data_address(as_png(veil(item.light)))
+        yield _closed(f'image {place} {size} preserveAspectRatio="none" href="{dark}"', item.tip)
 
 
 def _cells(item: Heat, theme: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ from regard.errors import UsageError
 from regard.inspection.scene.colours import THEMES
 from regard.inspection.trace import KINDS, READINGS, Table, Trace, table
 
-FORMS = ("lines", "matrix", "grid", "alignment", "positions", "strip", "overview")
+FORMS = ("lines", "matrix", "grid", "alignment", "positions", "strip", "overview", "pictures")
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,25 @@ class View:
         return found.without_special() if self.hides_special else found
 
 
+def usual_form(trace: Trace) -> str:
+    """The form of a file unless another is asked for."""
+    if not trace.sites:
+        return "strip"
+    return "lines" if trace.picture is None else "pictures"
+
+
 def check_across(trace: Trace, form: str) -> None:
     """Refuse a picture of two sentences where there is one text alone."""
-    if not trace.way.is_across:
-        origin = trace.provenance
-        raise UsageError(
-            f"the {form} view shows a source beside its translation, and {origin.model} "
-            f"({origin.kind}) has one text alone: choose lines, matrix, grid or strip"
-        )
+    if trace.way.is_across and trace.picture is None:
+        return
+    origin = trace.provenance
+    has, others = "has one text alone", "lines, matrix, grid or strip"
+    if trace.picture is not None:
+        has, others = "read a picture", "pictures, lines, matrix, grid or strip"
+    raise UsageError(
+        f"the {form} view shows a source beside its translation, and {origin.model} "
+        f"({origin.kind}) {has}: choose {others}"
+    )
 
 
 def _check(what: str, given: str, allowed: tuple[str, ...]) -> None:

@@ -1,5 +1,6 @@
 """A trace: a text, what a model made of it, and every attention on the way."""
 
+from regard.inspection.trace.picture import TracedPicture
 from regard.inspection.trace.table import READINGS, Table, looks_of_steps, table
 from regard.inspection.trace.trace import Alternative, Provenance, Step, Trace, TracedSite
 from regard.inspection.trace.ways import (
@@ -33,6 +34,7 @@ __all__ = [
     "Table",
     "Token",
     "Trace",
+    "TracedPicture",
     "TracedSite",
     "Way",
     "Word",

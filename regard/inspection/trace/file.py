@@ -6,6 +6,7 @@ the same trace must have the same bytes.
 
 import json
 import zlib
+from base64 import b64encode
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,18 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as serialise
 
-from regard.errors import TraceError, WriteError
+from regard.errors import TraceError, UsageError, WriteError
 from regard.files import write_bytes
 from regard.inspection.trace.checks import check_rows
+from regard.inspection.trace.picture import Source, TracedPicture
 from regard.inspection.trace.trace import Provenance, Step, Trace, TracedSite
 from regard.inspection.trace.ways import ATTENTIONS, WAYS, Does, Kind
 from regard.text.tokens import Sentence
 
-FORMAT = 1  # raised when a trace of today could be misread by Regard of yesterday
+FORMAT = 2  # raised when a trace of today could be misread by Regard of yesterday
+_OF_TEXT = 1  # which Regard of yesterday reads as well as it did
 KEY = "regard.trace"
-_POSITIONS = "positions"
+_POSITIONS, _PICTURE = "positions", "picture"
 
 
 class _SiteHead(BaseModel):
@@ -33,6 +36,11 @@ class _SiteHead(BaseModel):
     layer: int
     is_uniform: tuple[bool, ...]
     sums_to_one: bool
+
+
+class _PictureHead(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    grid: tuple[int, int]
 
 
 class _Head(BaseModel):
@@ -48,6 +56,7 @@ class _Head(BaseModel):
     aligning: int | None
     depths: dict[str, tuple[int, ...]]
     does: Does = "translate"
+    picture: _PictureHead | None = None  # of which the source's tokens are the cells
     crc32: int | None = None  # of all else; files of before have none
 
 
@@ -66,10 +75,14 @@ def as_bytes(trace: Trace, *, is_half: bool = False) -> bytes:
     arrays = {site.name: np.ascontiguousarray(site.weights) for site in trace.sites}
     if trace.positions is not None:
         arrays[_POSITIONS] = np.ascontiguousarray(trace.positions)
+    if trace.picture is not None:
+        arrays[_PICTURE] = np.ascontiguousarray(trace.picture.pixels)
     head = _head(trace)
     head["crc32"] = _checksum(head, arrays)
     if is_half:
-        arrays = {name: one.astype(np.float16) for name, one in arrays.items()}
+        arrays |= {
+            name: one.astype(np.float16) for name, one in arrays.items() if one.dtype != np.uint8
+        }
     return serialise(arrays, {KEY: json.dumps(head, ensure_ascii=False)})
 
 
@@ -106,6 +119,9 @@ def as_json(trace: Trace) -> str:
     for said, site in zip(head["sites"], trace.sites, strict=True):
         said |= {"rows": site.attention.row, "columns": site.attention.column}
         said["weights"] = _short(site.weights)
+    if trace.picture is not None:
+        png = b64encode(trace.picture.png()).decode()
+        head[_PICTURE] |= {"boxes": trace.picture.boxes, "png": png}
     head[_POSITIONS] = None if trace.positions is None else _short(trace.positions)
     return json.dumps(head, ensure_ascii=False, separators=(",", ":"))
 
@@ -122,7 +138,7 @@ def _checksum(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> int:
 
 def _head(trace: Trace) -> dict[str, Any]:
     said = {
-        "format": FORMAT,
+        "format": _OF_TEXT if trace.picture is None else FORMAT,
         "source": _sentence(trace.source),
         "target": _sentence(trace.target),
         "sites": [
@@ -142,10 +158,14 @@ def _head(trace: Trace) -> dict[str, Any]:
     }
     if said["does"] == _Head.model_fields["does"].default:
         del said["does"]  # files of before have none
+    if trace.picture is not None:
+        said[_PICTURE] = {"grid": trace.picture.grid}
     return said
 
 
-def _sentence(sentence: Sentence) -> dict[str, Any]:
+def _sentence(given: Source) -> dict[str, Any]:
+    """The text, words and tokens of a side; a picture's tokens are its cells."""
+    sentence = given if isinstance(given, Sentence) else Sentence(given.text, (), given.tokens)
     said = asdict(sentence)
     if sentence.first is None:
         del said["first"]  # it is <BOS>
@@ -170,7 +190,8 @@ def _read_head(said: str, place: Path) -> _Head:
 
 
 def _assembled(head: _Head, arrays: dict[str, np.ndarray], place: Path) -> Trace:
-    n_source, n_target = len(head.source.tokens), len(head.target.tokens)
+    source = _source(head, arrays.get(_PICTURE), place)
+    n_source, n_target = len(source.tokens), len(head.target.tokens)
     sizes = {"source": n_source, "target": n_target}
     sites = []
     for one in head.sites:
@@ -196,7 +217,7 @@ def _assembled(head: _Head, arrays: dict[str, np.ndarray], place: Path) -> Trace
     if not fits or not is_table or not words_fit:
         raise TraceError(f"{place} is damaged: its parts do not fit together")
     return Trace(
-        head.source,
+        source,
         head.target,
         tuple(sites),
         head.steps,
@@ -206,3 +227,15 @@ def _assembled(head: _Head, arrays: dict[str, np.ndarray], place: Path) -> Trace
         positions,
         head.does,
     )
+
+
+def _source(head: _Head, pixels: np.ndarray | None, place: Path) -> Source:
+    if head.picture is None:
+        return head.source
+    try:
+        picture = TracedPicture(np.asarray(pixels), head.picture.grid, head.source.text)
+        if picture.tokens == head.source.tokens:
+            return picture
+    except UsageError:
+        pass  # said below with the name of the file
+    raise TraceError(f"{place} is damaged: its picture does not fit its cells")

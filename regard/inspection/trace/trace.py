@@ -9,8 +9,10 @@ import numpy as np
 
 from regard.counting import counted
 from regard.errors import UsageError
+from regard.inspection.trace.picture import Source, TracedPicture
 from regard.inspection.trace.ways import (
     ATTENTIONS,
+    CAPTIONING,
     KINDS,
     WAYS,
     AttentionKind,
@@ -87,13 +89,14 @@ class Trace:
     ``does`` says what the two sentences are. A model that *translates* reads the source and writes
     the target. One that *writes* on from the source has the whole text as its target, whose first
     token is only read and whose last is only written. One that *fills* gaps reads the source, and
-    its target holds the tokens that it found, one for each [MASK].
+    its target holds the tokens that it found, one for each [MASK]. A model that describes a picture
+    *translates* it: its source is the picture, and the columns of its ``cross`` sites are cells.
 
     Row t of ``decoder`` and ``cross`` sites is the step that reads ``target.read[t]`` and predicts
     ``target.tokens[t]``. A trace shows itself in a notebook.
     """
 
-    source: Sentence
+    source: Source
     target: Sentence
     sites: tuple[TracedSite, ...]
     steps: tuple[Step, ...]
@@ -106,7 +109,12 @@ class Trace:
     @property
     def way(self) -> Way:
         """What follows from what the model does."""
-        return WAYS[self.does]
+        return WAYS[self.does] if self.picture is None else CAPTIONING
+
+    @property
+    def picture(self) -> TracedPicture | None:
+        """The source, if it is a picture."""
+        return self.source if isinstance(self.source, TracedPicture) else None
 
     @property
     def n_given(self) -> int:
@@ -131,7 +139,7 @@ class Trace:
         there = [kind for kind in KINDS if self.layers(kind)]
         return "cross" if "cross" in there or not there else there[0]
 
-    def read(self, side: Side) -> tuple[Sentence, tuple[Token, ...]]:
+    def read(self, side: Side) -> tuple[Source, tuple[Token, ...]]:
         """A side of the trace, and its tokens as the model reads them."""
         if side == "source":
             return self.source, self.source.tokens

@@ -1,6 +1,6 @@
 """What differs between traces, in two tables: what a model does, and how it attends."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Does = Literal["translate", "write", "fill"]
@@ -19,8 +19,8 @@ class Way:
     title: str  # of its steps
     shows: str  # of a step
     steps: str  # what is counted as new
-    found: str  # past and present of what the model does
-    finds: str
+    found: str = "wrote"  # past and present of what the model does
+    finds: str = "writes"
     has_prompt: bool = False  # the target begins with the source
     has_gaps: bool = False  # a step stands at a gap of the source
     left_out: str = "last"  # which tokens are, where there are too many
@@ -40,8 +40,6 @@ WAYS: dict[Does, Way] = {
         title="The translation, step by step",
         shows="word written",
         steps="steps, </s> included",
-        found="wrote",
-        finds="writes",
     ),
     "write": Way(
         reads=("target",),
@@ -50,8 +48,6 @@ WAYS: dict[Does, Way] = {
         title="The text, step by step",
         shows="word given (pale) or written",
         steps="new tokens",
-        found="wrote",
-        finds="writes",
         has_prompt=True,
         left_out="first",
     ),
@@ -69,6 +65,11 @@ WAYS: dict[Does, Way] = {
     ),
 }
 
+# A model that describes a picture translates it, but its source has cells and no tokens.
+CAPTIONING = replace(
+    WAYS["translate"], counts="{n} cells and {targets}", title="The caption, step by step"
+)
+
 
 @dataclass(frozen=True)
 class AttentionKind:
@@ -80,7 +81,6 @@ class AttentionKind:
     columns: Side
     row: str
     column: str
-    between: str  # for a button
     hidden: str  # the special token among its columns
     other: Kind  # where else to look for a word that is none of its rows
     # A step of the decoder looks at the source to predict a word, and at what was written as the
@@ -110,7 +110,6 @@ ATTENTIONS: dict[str, AttentionKind] = {
         columns="source",
         row="a source token, as the query",
         column=_SOURCE,
-        between="source → source",
         hidden="</s>",
         other="cross",
     ),
@@ -121,7 +120,6 @@ ATTENTIONS: dict[str, AttentionKind] = {
         columns="target",
         row=_STEP,
         column="a target token that was read",
-        between="target → target",
         hidden="<s>",
         other="encoder",
         is_causal=True,
@@ -133,7 +131,6 @@ ATTENTIONS: dict[str, AttentionKind] = {
         columns="source",
         row=_STEP,
         column=_SOURCE,
-        between="target → source",
         hidden="</s>",
         other="encoder",
         reading="predicting",

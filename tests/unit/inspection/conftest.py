@@ -13,6 +13,7 @@ from regard.inspection.trace import (
     Step,
     Token,
     Trace,
+    TracedPicture,
     TracedSite,
     Word,
 )
@@ -69,5 +70,30 @@ def make_trace() -> MakeTrace:
         origin = Provenance("tiny", "transformer", "tiny", 7, "0.0", is_forced=False)
         aligning = max(0, n_layers - 2) if "cross" in kinds else None
         return Trace(read, written, tuple(sites), steps, origin, aligning, {}, positions)
+
+    return make
+
+
+@pytest.fixture
+def make_caption() -> MakeTrace:
+    """A trace of words about a picture of 12 × 20 pixels in 3 × 5 cells: word k looks at cell k."""
+
+    def make(words: list[str] | None = None, *, n_heads: int = 1, name: str = "dog.png") -> Trace:
+        written = sentence(words or ["a", "红色", "dog"])
+        pixels = np.random.default_rng(5).integers(90, 256, (12, 20, 3), dtype=np.uint8)
+        n = len(written.tokens)
+        weights = np.full((n_heads, n, 15), 0.02, np.float32)
+        weights[:, range(n), range(n)] = 0.72
+        steps = tuple(
+            Step(-0.1, (Alternative(token.id, token.text, -0.1),)) for token in written.tokens
+        )
+        return Trace(
+            TracedPicture(pixels, (3, 5), name),
+            written,
+            (TracedSite("cross", 0, weights, (False,) * n_heads),),
+            steps,
+            Provenance("shapes", "captioner", "captions", 7, "0.0", is_forced=False),
+            aligning=0,
+        )
 
     return make

@@ -55,7 +55,7 @@ def test_a_trace_without_attention_is_saved_too(make_trace, tmp_path: Path) -> N
 def test_json_holds_everything(make_trace) -> None:
     made = make_trace()
     said = json.loads(made.to_json())
-    assert said["format"] == FORMAT
+    assert said["format"] == 1  # which older versions read: pictures alone need more
     assert [token["text"] for token in said["source"]["tokens"]][1] == "动物"
     assert "动物" in made.to_json()
     first = said["sites"][0]

@@ -1,0 +1,280 @@
+"""A trace whose source is a picture: its cells, its file, and the picture under each word."""
+
+import io
+import json
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from base64 import b64decode
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+from safetensors import safe_open
+from safetensors.numpy import load, save_file
+
+from regard.cli.look.choosing import Choices
+from regard.cli.look.showing import Shown
+from regard.errors import TraceError, UsageError
+from regard.inspection.rollout import rollout
+from regard.inspection.scene import View, layout, page, render
+from regard.inspection.scene.bitmap import lit, veil
+from regard.inspection.scene.items import Image, Text
+from regard.inspection.trace import Trace, TracedPicture, looks_of_steps, table
+from regard.inspection.trace.file import FORMAT, KEY
+
+SVG = "{http://www.w3.org/2000/svg}"
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+
+
+def images(trace: Trace, view: View | None = None) -> list[Image]:
+    return [item for item in layout(trace, view).items if isinstance(item, Image)]
+
+
+def test_columns_are_cells(make_caption) -> None:
+    made: Trace = make_caption()
+    found = table(made, "cross")
+    assert [label.text for label in found.columns][4:7] == ["0,4", "1,0", "1,1"]
+    assert [label.text for label in found.rows] == ["a", "红色", "dog", "</s>"]
+    assert len(found.without_special().columns) == 15
+    assert len(found.without_special().rows) == 3
+    looks = looks_of_steps(made)
+    assert looks is not None
+    assert looks.columns[2].text == "0,2"
+    assert str(made).startswith("dog.png → a 红色 dog\n")
+    assert "15 cells and 4 target tokens" in str(made)
+
+
+def test_boxes_cover_the_picture() -> None:
+    picture = TracedPicture(np.zeros((10, 7, 3), np.uint8), (3, 2))
+    assert picture.boxes[0] == (0, 0, 4, 3)
+    assert picture.boxes[-1] == (4, 7, 7, 10)
+    covered = np.zeros((10, 7), int)
+    for left, top, right, bottom in picture.boxes:
+        covered[top:bottom, left:right] += 1
+    assert (covered == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("pixels", "grid", "said"),
+    [
+        (np.zeros((4, 4), np.uint8), (2, 2), r"shape \(4, 4\) is not a picture"),
+        (np.zeros((4, 4, 3), np.float32), (2, 2), "an array of float32"),
+        (np.zeros((4, 0, 3), np.uint8), (2, 2), "is not a picture"),
+        (np.zeros((4, 6, 3), np.uint8), (5, 2), "4 × 6 pixels has no grid of 5 × 2 cells"),
+        (np.zeros((4, 6, 3), np.uint8), (0, 2), "no grid of 0 × 2 cells"),
+    ],
+)
+def test_what_is_no_picture_is_refused(pixels: np.ndarray, grid: tuple[int, int], said: str):
+    with pytest.raises(UsageError, match=said):
+        TracedPicture(pixels, grid)
+
+
+def test_saved_and_opened_it_is_the_same(make_caption, tmp_path: Path) -> None:
+    made: Trace = make_caption()
+    path = made.save(tmp_path / "one.trace")
+    opened = Trace.open(path)
+    assert opened.picture is not None
+    np.testing.assert_array_equal(opened.picture.pixels, made.source.pixels)
+    assert (opened.picture.grid, opened.source.text) == ((3, 5), "dog.png")
+    assert opened.to_bytes() == path.read_bytes()
+    half = load(made.to_bytes(is_half=True))
+    assert (half["picture"].dtype, half["cross.0"].dtype) == (np.uint8, np.float16)
+
+
+def test_an_older_version_is_told_to_update(make_caption, make_trace, tmp_path: Path) -> None:
+    formats = []
+    for made in (make_caption(), make_trace()):
+        with safe_open(made.save(tmp_path / "x.trace"), framework="numpy") as opened:
+            formats.append(json.loads(opened.metadata()[KEY])["format"])
+    assert formats == [FORMAT, 1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda said, arrays: said["picture"].update(grid=[5, 3]),
+        lambda said, arrays: said["picture"].update(grid=[10**9, 10**9]),
+        lambda said, arrays: arrays.pop("picture"),
+        lambda said, arrays: arrays.update(picture=arrays["picture"][:2]),
+        lambda said, arrays: arrays.update(picture=arrays["picture"].astype(np.float32)),
+    ],
+)
+def test_a_damaged_picture_is_refused(make_caption, tmp_path: Path, change) -> None:
+    path = make_caption().save(tmp_path / "x.trace")
+    with safe_open(path, framework="numpy") as opened:
+        said = json.loads(opened.metadata()[KEY])
+    arrays = load(path.read_bytes())
+    change(said, arrays)
+    save_file(arrays, path, {KEY: json.dumps(said)})
+    with pytest.raises(TraceError, match="is damaged: its picture does not fit its cells"):
+        Trace.open(path)
+
+
+def test_other_pixels_are_noticed(make_caption, tmp_path: Path) -> None:
+    path = make_caption().save(tmp_path / "x.trace")
+    content = bytearray(path.read_bytes())
+    content[content.rindex(make_caption().source.pixels.tobytes())] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(TraceError, match="checksum"):
+        Trace.open(path)
+
+
+def test_json_has_the_picture_and_its_cells(make_caption) -> None:
+    made = make_caption()
+    said = json.loads(made.to_json())
+    assert said["source"]["text"] == "dog.png"
+    assert [token["text"] for token in said["source"]["tokens"]][:2] == ["0,0", "0,1"]
+    assert said["picture"]["grid"] == [3, 5]
+    assert said["picture"]["boxes"][1] == [4, 0, 8, 4]
+    pixels = np.asarray(Pillow.open(io.BytesIO(b64decode(said["picture"]["png"]))))
+    np.testing.assert_array_equal(pixels, made.source.pixels)
+
+
+def test_the_picture_stands_under_each_word(make_caption) -> None:
+    made = make_caption()
+    scene = layout(made)  # the usual form of such a trace
+    drawn = [item for item in scene.items if isinstance(item, Image)]
+    assert [item.light is None for item in drawn] == [True, False, False, False, False]
+    assert [int(item.light.argmax()) for item in drawn[1:]] == [0, 1, 2, 3]
+    assert {float(item.light.max()) for item in drawn[1:]} == {1.0}
+    texts = {item.text: item for item in scene.items if isinstance(item, Text)}
+    for word, image in zip(("the picture", "a", "红色", "dog", "</s>"), drawn, strict=True):
+        assert texts[word].x == image.x + image.width / 2
+        assert texts[word].y < image.y
+        assert image.x + image.width <= scene.width
+        assert image.y + image.height <= scene.height
+        assert image.height / image.width == pytest.approx(12 / 20)
+    assert len(images(made, View("pictures", hides_special=True))) == 4
+    assert [one.tip for one in images(made, View("pictures", word="dog"))][1] == "dog → 0,2: 0.720"
+
+
+def test_it_is_bright_where_the_word_looks(make_caption) -> None:
+    image = images(make_caption())[2]
+    shown = lit(image).astype(float) / (lit(replace(image, light=None)).astype(float) + 1e-9)
+    rows, columns = shown.shape[0] // 3, shown.shape[1] // 5
+    at = shown[rows // 2, columns + columns // 2].mean()
+    away = shown[-rows // 2, -columns // 2].mean()
+    assert at > 0.93
+    assert away == pytest.approx(1 - 0.82 * (1 - 0.02 / 0.72), abs=0.03)
+    dark = veil(image.light)[..., 1].astype(int)
+    assert abs(np.diff(dark[dark.shape[0] // 6])).max() < 30  # cells blend, no edges
+
+
+@pytest.mark.parametrize("words", [None, ["<script>", "&lt;", "一只狗"]])
+def test_svg_has_real_text_and_the_picture_once(make_caption, words) -> None:
+    made = make_caption(words)
+    svg = render(layout(made), "svg").decode()
+    root = ET.fromstring(svg)
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
+        *("svg", "title", "style", "rect", "text", "image", "defs", "use")
+    }
+    (picture,) = root.iterfind(f"{SVG}defs/{SVG}image")
+    png = picture.attrib["href"].removeprefix("data:image/png;base64,")
+    np.testing.assert_array_equal(
+        np.asarray(Pillow.open(io.BytesIO(b64decode(png)))), made.source.pixels
+    )
+    assert svg.count(png) == 1
+    assert [one.attrib["href"] for one in root.iter(f"{SVG}use")] == [
+        f"#{picture.attrib['id']}"
+    ] * 5
+    assert set(words or ["红色"]) <= {element.text for element in root.iter(f"{SVG}text")}
+
+
+@pytest.mark.parametrize("kind", ["png", "pdf", "svg", "json", "html"])
+def test_the_same_trace_gives_the_same_bytes(make_caption, kind: str) -> None:
+    first, second = (render(layout(make_caption()), kind) for _ in range(2))
+    assert first == second
+    if kind == "png":
+        with Pillow.open(io.BytesIO(first)) as image:
+            assert len(image.convert("RGB").getcolors(10**7)) > 100
+
+
+def test_a_large_picture_is_made_smaller_in_files(make_caption) -> None:
+    large = TracedPicture(np.zeros((900, 600, 3), np.uint8), (3, 5))
+    (first, *_) = images(replace(make_caption(), source=large))
+    assert first.pixels.shape == (320, 213, 3)
+
+
+def test_what_makes_sense_is_drawn_and_the_rest_refused(make_caption, make_trace) -> None:
+    made = make_caption()
+    for form in ("pictures", "lines", "matrix", "grid", "strip"):
+        assert layout(made, View(form)).items
+    for form in ("alignment", "overview"):
+        with pytest.raises(UsageError, match=f"^the {form} view .* read a picture: choose pictur"):
+            layout(made, View(form))
+    with pytest.raises(UsageError, match=r"^the pictures view .* tiny .* read a text: choose lin"):
+        layout(make_trace(), View("pictures"))
+    with pytest.raises(UsageError, match="choose a Transformer"):
+        rollout(made)
+
+
+def test_a_page_and_a_notebook_open_with_pictures(make_caption) -> None:
+    made = make_caption(n_heads=2)
+    html = page(made)
+    data = json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
+    assert data["start"]["form"] == "pictures"
+    assert {one["form"] for one in data["entries"]} == {
+        *("pictures", "lines", "matrix", "grid", "strip")
+    }
+    (address,) = data["pictures"].values()
+    assert html.count(address) == 2  # for the program, and in the picture that is there without it
+    bundle = made._repr_mimebundle_()
+    assert "<use href=" in bundle["image/svg+xml"]
+    assert bundle["text/plain"] == str(made)
+
+
+VISIT = """
+const errors = [], found = [];
+window.addEventListener("error", event => errors.push(event.message));
+for (const entry of data.entries) {
+  for (const name of order) if (entry[name] !== null) chosen[name] = entry[name];
+  draw();
+  const shown = [...document.querySelectorAll("#picture image")];
+  found.push([entry.form, shown.filter(one => one.getAttribute("href")).length]);
+}
+const element = document.createElement("pre");
+element.id = "report";
+element.textContent = JSON.stringify({errors, found});
+document.body.append(element);
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium: install it, as with apt-get")
+def test_a_browser_draws_the_pictures(make_caption, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    written = page(make_caption()).replace("</body>", f"<script>{VISIT}</script></body>")
+    file.write_text(written, encoding="utf-8")
+    command = [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    report = json.loads(re.search(r'<pre id="report">(.*?)</pre>', done.stdout, re.DOTALL)[1])
+    assert report["errors"] == []
+    assert ["pictures", 9] in report["found"]  # the picture five times, and four veils
+
+
+def lines(trace: Trace, monkeypatch: pytest.MonkeyPatch, word: str | None = None, width: int = 70):
+    monkeypatch.setenv("COLUMNS", str(width))
+    choices = Choices(None, None, None, None, word, False, False, None, None, False)
+    return [line.plain.rstrip() for line in Shown.of(trace, choices.view(trace, "matrix")).lines]
+
+
+def test_a_terminal_lists_cells_and_maps_them(make_caption, monkeypatch) -> None:
+    said = lines(make_caption(), monkeypatch)
+    assert "dog.png" in said
+    assert any(line.startswith(" dog →  0,2 72") for line in said)
+    header = next(i for i, line in enumerate(said) if line.split() == ["a", "红色", "dog"])
+    assert said[header + 1] == "██········  ··██······  ····██····"
+    assert said[header + 2] == "··········  ··········  ··········"
+    one = lines(make_caption(), monkeypatch, word="dog")
+    assert "····██····" in one
+    assert not any("红色 →" in line for line in one)
+    wide = replace(
+        make_caption(), source=TracedPicture(np.zeros((3, 50, 3), np.uint8), (1, 15), "wide")
+    )
+    assert not any("██" in line for line in lines(wide, monkeypatch, width=28))
