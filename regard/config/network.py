@@ -28,6 +28,7 @@ class Network(Section):
     epochs: ClassVar[tuple[float, float] | None] = None
     is_of_pairs: ClassVar[bool] = True  # a source and a target, which may share a vocabulary
     can_be_split: ClassVar[bool] = False  # compiled, or sharded over processes
+    verb: ClassVar[str | None] = None  # the command that uses it, where it has none of its own
 
     kind: str
     tie: Tie = "none"  # of source embedding, target embedding and output

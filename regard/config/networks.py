@@ -3,6 +3,7 @@
 What cannot be built is refused here, when the recipe is read.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Union
 
 from pydantic import Field, model_validator
@@ -285,6 +286,42 @@ class ConvolutionalSection(Network):
         return self
 
 
+class CaptionerSection(Recurrent):
+    """Show, Attend and Tell: convolutions see a picture, an LSTM tells it (Xu et al. 2015)."""
+
+    systems: ClassVar[Mapping[str, str]] = {"captions": "captions"}
+    verb: ClassVar[str | None] = "caption"
+
+    kind: Literal["captioner"] = "captioner"
+    size: Annotated[int, Field(ge=8, le=1024)] = 64  # pixels each way, to which pictures are made
+    channels: tuple[Width, ...] = (32, 64, 128)  # of the convolutions, each halves the picture
+    score: ScoreName = "perceptron"
+    normaliser: Literal["soft", "hard"] = "soft"
+    is_gated: bool = False  # each word decides how much the picture counts
+    coverage: Annotated[float, Field(ge=0.0)] = 0.0  # λ of doubly stochastic attention
+
+    @property
+    def cell(self) -> int:
+        """Pixels each way that one vector stands for."""
+        return int(2 ** len(self.channels))
+
+    @property
+    def shape(self) -> str:
+        """Layers and widths, in words."""
+        cells = f"{self.size // self.cell} × {self.size // self.cell} cells"
+        return f"{len(self.channels)} convolutions to {cells}, an LSTM of {self.d_hidden}"
+
+    @model_validator(mode="after")
+    def _cells_fit(self) -> Self:
+        self._require_tied_widths(self.d_embedding, "d_embedding")
+        if not self.channels or self.size % self.cell:
+            raise ValueError(
+                f"size = {self.size} cannot be halved {len(self.channels)} times: choose a "
+                f"multiple of {self.cell}"
+            )
+        return self
+
+
 def _layers(encoder: int, decoder: int | None) -> str:
     return f"{encoder} + {decoder or encoder} layers"
 
@@ -301,6 +338,7 @@ NETWORKS: dict[str, type[Network]] = {
     "bert": BertSection,
     "bert-classify": ClassifierSection,
     "bert-tag": TaggerSection,
+    "captioner": CaptionerSection,
 }
 
 if TYPE_CHECKING:

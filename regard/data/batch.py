@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from regard.shapes import Int, Tensor
+from regard.shapes import Int, Source, Tensor
 from regard.text.special import BOS, EOS, PAD
 
 Ids = npt.NDArray[np.integer]
@@ -21,7 +21,7 @@ class Batch:
     A model reads ``target[:, :-1]`` and predicts ``target[:, 1:]``.
     """
 
-    source: Int[Tensor, "B S"]
+    source: Source
     target: Int[Tensor, "B T"]
     is_full: bool = False  # whether it is known that no target is padded
 

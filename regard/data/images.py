@@ -54,10 +54,18 @@ class ImageCodec:
 
     def encode(self, picture: Picture) -> Pixels:
         """The numbers of a picture: a file, bytes of one, an array, a PIL image or a scene."""
+        return self.numbers(self.pixels(picture))
+
+    def pixels(self, picture: Picture) -> npt.NDArray[np.uint8]:
+        """A picture as it is read, ``size × size × 3``."""
         image = open_picture(picture)
         if image.size != (self.size, self.size):
             image = image.resize((self.size, self.size), Image.Resampling.BILINEAR)
-        values = np.asarray(image, dtype=np.float32) / np.float32(127.5) - 1
+        return np.asarray(image)
+
+    def numbers(self, pixels: npt.NDArray[np.uint8]) -> Pixels:
+        """Pixels as a model takes them, channels first."""
+        values = pixels.astype(np.float32) / np.float32(127.5) - 1
         return np.ascontiguousarray(values.transpose(2, 0, 1))
 
     def collate(self, pictures: Sequence[Pixels]) -> Float[Tensor, "B 3 Y X"]:

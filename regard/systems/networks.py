@@ -110,14 +110,15 @@ def build_pair_network(model: Network, n_source_tokens: int, n_target_tokens: in
                 n_decoder_layers=model.n_decoder_layers,
                 kernel_width=model.kernel_width,
                 d_hidden=model.d_hidden,
-                dropout=_dropout(model),
+                dropout=dropout_of(model),
                 max_length=model.max_length,
                 tie=model.tie,
             )
     raise AssertionError(f"nothing builds a model of kind {model.kind}")
 
 
-def _dropout(model: Network) -> float:
+def dropout_of(model: Network) -> float:
+    """The rate, which follows from the data where the recipe leaves it open."""
     if model.dropout == "auto":
         raise RecipeError(
             "model.dropout is still 'auto': it is chosen when the size of the data is known; "
@@ -127,7 +128,7 @@ def _dropout(model: Network) -> float:
 
 
 def _sizes(model: Heads) -> Sizes:
-    dropout = _dropout(model)
+    dropout = dropout_of(model)
 
     def or_dropout(given: float | None) -> float:
         return dropout if given is None else given
@@ -179,4 +180,4 @@ def _depth(model: UniversalSection, n_steps: int) -> Depth:
 
 
 def _recurrent_sizes(model: Recurrent, n_layers: int) -> RecurrentSizes:
-    return RecurrentSizes(model.d_embedding, model.d_hidden, n_layers, _dropout(model))
+    return RecurrentSizes(model.d_embedding, model.d_hidden, n_layers, dropout_of(model))

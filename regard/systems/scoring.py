@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
-from regard.data import MemoryCorpus, collate
+from regard.data import Batch, MemoryCorpus, collate
 from regard.models import EncoderDecoder, Model
 from regard.shapes import Float, Int, Tensor
 from regard.special import PAD
@@ -90,3 +90,11 @@ def row_losses(
     """``-log P`` of what is wanted in each row; PAD is nothing."""
     logits: Tensor = model(read).transpose(1, 2)
     return F.cross_entropy(logits, wanted, ignore_index=PAD, reduction="none").sum(1)
+
+
+def pair_losses(model: EncoderDecoder, batch: Batch) -> Float[Tensor, "B"]:
+    """``-log P(target | source)`` of each pair."""
+    labels = batch.target[:, 1:]
+    logits = model(batch.source, batch.target[:, :-1])
+    losses = F.cross_entropy(logits.transpose(1, 2), labels, ignore_index=PAD, reduction="none")
+    return losses.sum(1)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import ClassVar, TypeVar, Unpack, overload
 
 import torch
-from torch.nn import functional as F
 
 from regard.data import Batch, MemoryCorpus, collate
 from regard.decoding import Hypothesis, Search, SourceLine, search_as_found, search_many
@@ -17,8 +16,7 @@ from regard.folder import LoadedModel
 from regard.inspection.importance import Losses
 from regard.inspection.trace import Sentence, Trace, TracedSite
 from regard.models import EncoderDecoder
-from regard.shapes import Float, Tensor
-from regard.special import EOS, PAD, UNKNOWN
+from regard.special import EOS, UNKNOWN
 from regard.systems.alignment import Alignment, Extraction, align_batch
 from regard.systems.loading import load
 from regard.systems.networks import build_pair_network
@@ -26,7 +24,7 @@ from regard.systems.opened import OpenedModel, refusal
 from regard.systems.pairs import prepare_pairs
 from regard.systems.request import Request, SearchOptions, chosen_search, spellings
 from regard.systems.results import Output, Result, Scored
-from regard.systems.scoring import token_log_probabilities, windows
+from regard.systems.scoring import pair_losses, token_log_probabilities, windows
 from regard.systems.system import PAIRS_ONLY, System, Words
 from regard.systems.watching import positions, provenance, steps, watch
 from regard.text import Tokenizer, sentences
@@ -363,7 +361,7 @@ class Translator(OpenedModel):
         """``-log P(target | source)`` of each pair."""
         model = self._alone()
         for window in windows(checked_pairs(examples, "pairs"), _TOGETHER):
-            yield len(window), partial(_pair_losses, model, self._batch(window))
+            yield len(window), partial(pair_losses, model, self._batch(window))
 
     def _batch(self, pairs: Sequence[tuple[str, str]]) -> Batch:
         sources = self.source_tokenizer.encode_many([source for source, _ in pairs])
@@ -402,13 +400,6 @@ class Translator(OpenedModel):
 def _with_others(found: Sequence[Translation]) -> Translation:
     best, *others = found
     return replace(best, others=tuple(others)) if others else best
-
-
-def _pair_losses(model: EncoderDecoder, batch: Batch) -> Float[Tensor, "B"]:
-    labels = batch.target[:, 1:]
-    logits = model(batch.source, batch.target[:, :-1])
-    losses = F.cross_entropy(logits.transpose(1, 2), labels, ignore_index=PAD, reduction="none")
-    return losses.sum(1)
 
 
 def _fingerprint(loaded: LoadedModel, side: str) -> str:
