@@ -42,7 +42,7 @@ def classify(
     searching.write_utf8()
     if gold is not None:
         labelled.refuse_both(text)
-        labelled.show(_report(judge, gold, top), is_json=as_json)
+        labelled.show(judge.evaluate(gold, top), is_json=as_json)
         return
     for burst in labelled.bursts(text):
         _classify(judge, burst, top, as_json=as_json)
@@ -83,25 +83,3 @@ def _readable(
             return texts, n_cut, error
         texts.append(line.split("\t"))
     return texts, n_cut, None
-
-
-def _report(judge: "TextClassifier", gold: str, top: int) -> labelled.Report:
-    from regard.data import parse_labelled, read_classified
-    from regard.evaluation import accuracy, accuracy_among, by_label, confusion, macro_f1
-
-    examples = read_classified([parse_labelled(gold)], judge.labels, judge.n_texts)
-    texts = [one.texts for one in examples]
-    best = [[one.label for one in told] for told in judge.classify_each(texts, top)]
-    given = [first for first, *_ in best]
-    truth = [one.label for one in examples]
-    found = by_label(given, truth)
-    among = {f"accuracy among the {top} best": accuracy_among(best, truth)} if top > 1 else {}
-    return labelled.Report(
-        model=str(judge.loaded.path),
-        gold=gold,
-        n={"texts": len(examples)},
-        scores={"accuracy": accuracy(given, truth), **among, "macro F1": macro_f1(found)},
-        tables={"label": found},
-        labels=list(judge.labels),
-        confusion=confusion(given, truth, judge.labels),
-    )

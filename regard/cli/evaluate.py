@@ -1,6 +1,5 @@
 """`regard evaluate`: how good translations are, how sure that is, and whether others are better."""
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,7 @@ from regard.counting import counted, noun
 from regard.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from regard.systems import Translator
+    from regard.systems import OpenedModel
 
 
 def evaluate(
@@ -57,25 +56,33 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure a model, or the output of one: BLEU, chrF, TER, exact match, perplexity."""
-    from regard.cli.evaluation_report import Diversity, Report, show
-    from regard.evaluation import MEASURES, compare, share_equal
-    from regard.evaluation import measure as measure_all
+    from dataclasses import replace
+
+    from regard.cli.evaluation_report import show
+    from regard.evaluation import MEASURES, compare
     from regard.files import write_text
+    from regard.systems.evaluation import (
+        Diversity,
+        judge_outputs,
+        perplexity_of,
+        read_answered,
+        read_sides,
+    )
 
     system = _system(model, outputs)
     needs_sources = system == model or (against is not None and against.is_dir())
     if dialogue is not None:
         if source is not None or target is not None or corpus is not None:
             raise UsageError("--dialogue stands in place of --source, --target and --corpus")
-        sources, references = _answered(dialogue, turns)
+        sources, references = read_answered(dialogue, turns)
     else:
         sources, references = read_sides(source, target, corpus, needs_sources=needs_sources)
 
-    def written(path: Path) -> tuple[list[str], "Translator | None"]:
+    def written(path: Path) -> tuple[list[str], "OpenedModel | None"]:
         """What a system wrote, and the model if it is one."""
         if path.is_file():
             return _output(path, len(references)), None
-        translator = searching.open_translator(
+        opened = searching.open_writing(
             path,
             device=device,
             threads=threads,
@@ -84,27 +91,24 @@ def evaluate(
             compute=compute,
         )
         search = searching.beam_of(beam, alpha, penalty)
-        found = translator.translate_each(sources, search, batch_rows=batch)
-        return [best[0].text for best in found], translator
+        return list(opened.outputs(sources, search, batch)), opened
 
     measures = measure or MEASURES
     options: dict[str, Any] = {"tokenize": known_tokenization(tokenize), "n_samples": samples}
-    lines, translator = written(system)
+    lines, opened = written(system)
     if save_outputs is not None:
         write_text(save_outputs, "".join(f"{line}\n" for line in lines))
-    compared = []
+    perplexity = None
+    if opened is not None:
+        perplexity = perplexity_of(opened, zip(sources, references, strict=True))
+    report = judge_outputs(
+        str(system), lines, references, perplexity=perplexity, measures=measures, **options
+    )
     if against is not None:
         compared = compare(lines, written(against)[0], references, measures, **options)
-    report = Report(
-        str(system),
-        len(references),
-        measure_all(lines, references, measures, **options),
-        share_equal(lines, references),
-        *_perplexity(translator, sources, references),
-        None if against is None else str(against),
-        compared,
-        None if dialogue is None else Diversity.of(lines),
-    )
+        report = replace(report, baseline=str(against), compared=compared)
+    if dialogue is not None:
+        report = replace(report, diversity=Diversity.of(lines))
     show(report, is_json=as_json)
 
 
@@ -116,36 +120,6 @@ def _system(model: Path | None, outputs: Path | None) -> Path:
     if model.is_file():
         raise UsageError(f"{model} is a file: give a model folder, or --outputs {model}")
     return model
-
-
-def read_sides(
-    source: Path | None, target: Path | None, corpus: str | None, *, needs_sources: bool
-) -> tuple[list[str], list[str]]:
-    """The sentences and their references, from two files or from a corpus."""
-    from regard.data import read_pairs
-    from regard.data.lines import read_lines
-
-    if corpus is not None:
-        if source is not None or target is not None:
-            raise UsageError("--corpus stands in place of --source and --target: give one of them")
-        pairs = list(read_pairs(corpus))
-    elif target is None:
-        raise UsageError("references are missing: --target FILE, a line for each sentence")
-    elif source is None:
-        if needs_sources:
-            raise UsageError("a model needs something to translate: --source FILE beside --target")
-        return [], list(read_lines(target))
-    else:
-        pairs = list(read_pairs((source, target)))
-    return [pair.source for pair in pairs], [pair.target for pair in pairs]
-
-
-def _answered(path: Path, turns: int) -> tuple[list[str], list[str]]:
-    """What was said before each turn of conversations, and the turn."""
-    from regard.data import parse_spec, read_pairs
-
-    pairs = list(read_pairs(parse_spec(path, turns=turns)))
-    return [pair.source for pair in pairs], [pair.target for pair in pairs]
 
 
 def _output(path: Path, n_references: int) -> list[str]:
@@ -169,14 +143,3 @@ def known_tokenization(name: str | None) -> str | None:
     if name is not None and name not in known:
         raise UsageError(f"--tokenize {name} is not known: choose among {', '.join(known)}")
     return name
-
-
-def _perplexity(
-    translator: "Translator | None", sources: list[str], references: list[str]
-) -> tuple[float | None, int | None]:
-    if translator is None:
-        return None, None
-    total, n_tokens = 0.0, 0
-    for scored in translator.score(zip(sources, references, strict=True)):
-        total, n_tokens = total + scored.log_probability, n_tokens + len(scored.tokens)
-    return math.exp(min(-total / n_tokens, 700.0)), n_tokens

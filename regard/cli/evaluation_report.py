@@ -1,8 +1,6 @@
 """What `regard evaluate` says: a table to read, or JSON."""
 
 import json
-from dataclasses import asdict, dataclass, field
-from typing import Any
 
 import typer
 from rich.console import Console
@@ -10,47 +8,16 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.counting import counted
-from regard.evaluation import Compared, Measured, distinct, most_frequent
-from regard.text.words import split
+from regard.evaluation import Compared
+from regard.systems.evaluation import Evaluation
 
 NAMES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 
 
-@dataclass(frozen=True)
-class Diversity:
-    """How much answers differ from one another; a Chinese character counts as a word."""
-
-    distinct_1: float
-    distinct_2: float
-    most_frequent: str
-    most_frequent_share: float
-
-    @classmethod
-    def of(cls, answers: list[str]) -> "Diversity":
-        """Of all answers to one text of conversations."""
-        cut = [[word.text.lower() for word in split(answer)] for answer in answers]
-        return cls(distinct(cut, 1), distinct(cut, 2), *most_frequent(answers))
-
-
-@dataclass(frozen=True)
-class Report:
-    """All that was measured."""
-
-    system: str
-    n_sentences: int
-    measured: list[Measured]
-    exact: float
-    perplexity: float | None = None
-    n_tokens: int | None = None
-    baseline: str | None = None
-    compared: list[Compared] = field(default_factory=list)
-    diversity: Diversity | None = None  # of answers
-
-
-def show(report: Report, *, is_json: bool) -> None:
+def show(report: Evaluation, *, is_json: bool) -> None:
     """Print the report."""
     if is_json:
-        typer.echo(json.dumps(_record(report), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
         return
     width = None if Console().is_terminal else 1000
     console = Console(highlight=False, markup=False, emoji=False, width=width)
@@ -69,7 +36,7 @@ def show(report: Report, *, is_json: bool) -> None:
         console.print(Text(line), soft_wrap=is_wide)
 
 
-def _table(report: Report) -> Table:
+def _table(report: Evaluation) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     table.add_column("measure", no_wrap=True)
     table.add_column("score", justify="right", no_wrap=True)
@@ -92,7 +59,7 @@ def _table(report: Report) -> Table:
     return table
 
 
-def _notes(report: Report) -> list[str]:
+def _notes(report: Evaluation) -> list[str]:
     notes = []
     if report.diversity is not None:
         share, answer = report.diversity.most_frequent_share, report.diversity.most_frequent
@@ -105,13 +72,6 @@ def _notes(report: Report) -> list[str]:
             f"{counted(report.n_tokens, 'piece')}."
         )
     return [*notes, *(f"{NAMES[one.measure]}  {one.signature}" for one in report.measured)]
-
-
-def _record(report: Report) -> dict[str, Any]:
-    record = asdict(report)
-    for kept, one in zip(record["compared"], report.compared, strict=True):
-        kept["is_significant"], kept["is_better"] = one.is_significant, one.is_better
-    return record
 
 
 def _compared(one: Compared | None) -> list[str]:

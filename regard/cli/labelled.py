@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +10,7 @@ from regard.errors import UsageError
 
 if TYPE_CHECKING:
     from regard.evaluation import OfLabel
+    from regard.systems.evaluation import LabelEvaluation
 
 _MOST_SHOWN = 20  # labels of a confusion matrix that is printed
 
@@ -22,19 +22,6 @@ Gold = Annotated[
         "the model is.",
     ),
 ]
-
-
-@dataclass(frozen=True)
-class Report:
-    """All that was measured; ``tables`` are by what they list: labels, tags, spans."""
-
-    model: str
-    gold: str
-    n: dict[str, int]
-    scores: dict[str, float]
-    tables: dict[str, list["OfLabel"]]
-    labels: list[str]
-    confusion: list[list[int]] = field(default_factory=list)  # rows: what is right
 
 
 def refuse_both(text: list[str] | None) -> None:
@@ -55,15 +42,15 @@ def bursts(text: list[str] | None) -> Iterator[list[str]]:
             yield lines
 
 
-def show(report: Report, *, is_json: bool) -> None:
+def show(report: "LabelEvaluation", *, is_json: bool) -> None:
     """Print the report."""
     if is_json:
         typer.echo(json.dumps(_record(report), ensure_ascii=False, indent=2))
         return
     counts = ", ".join(f"{n:,} {what}" for what, n in report.n.items())
     typer.echo(f"{report.model} on {report.gold}: {counts}\n")
-    width = max(10, *(len(name) + 2 for name in report.scores))
-    for name, value in report.scores.items():
+    width = max(10, *(len(name) + 2 for name in report.shares))
+    for name, value in report.shares.items():
         typer.echo(f"{name:<{width}}{100 * value:>7.2f} %")
     for what, found in report.tables.items():
         typer.echo("")
@@ -95,7 +82,7 @@ def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
         typer.echo("  ".join((first, *rest)).rstrip())
 
 
-def _record(report: Report) -> dict[str, Any]:
+def _record(report: "LabelEvaluation") -> dict[str, Any]:
     tables = {
         what: [
             {
@@ -114,7 +101,7 @@ def _record(report: Report) -> dict[str, Any]:
         "model": report.model,
         "gold": report.gold,
         **{f"n_{what}": n for what, n in report.n.items()},
-        **{name.lower().replace(" ", "_"): value for name, value in report.scores.items()},
+        **report.scores,
         "by": tables,
         "labels": report.labels,
         "confusion": report.confusion,

@@ -34,6 +34,8 @@ from regard.cli import (
     translate,
 )
 from regard.cli.plain_help import PlainCommand, PlainGroup
+from regard.cli.using import verb_of
+from regard.config import NETWORKS
 from regard.errors import RegardError, UsageError
 
 # Each verb as one may type it first; order is that of the help.
@@ -68,6 +70,11 @@ EXAMPLES: dict[str, tuple[Callable[..., None], str]] = {
     "serve": (serve.serve, "regard serve runs/zh-en"),
     "info": (info.info, "regard info runs/zh-en"),
 }
+
+for _section in NETWORKS.values():
+    if _section.verb is not None:
+        _name, _purpose, _example = _section.verb
+        EXAMPLES[_name] = (verb_of(_name, _purpose), _example)
 
 app = typer.Typer(
     name="regard",

@@ -10,7 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from regard.decoding import Limits, Sampling, Search
-    from regard.systems import Translator
+    from regard.systems import OpenedModel, Translator
 
 WIDEST = 1000  # as of a Search, which is not asked here: it brings torch, and --help is quick
 MOST_THREADS = 1024  # more than any machine has use for, and systems fail at some thousands
@@ -72,6 +72,32 @@ def open_translator(
             model, compute=compute or "float32", device=chosen, max_tokens=max_tokens
         )
     return Translator.open([model, *(ensemble or [])], device=chosen, max_tokens=max_tokens)
+
+
+def open_writing(
+    model: Path,
+    *,
+    device: str,
+    threads: int | None,
+    max_tokens: int,
+    engine: str | None = None,
+    compute: str | None = None,
+) -> "OpenedModel":
+    """A model that writes an output for a source, on the device and by the engine asked for."""
+    from regard.devices import choose_device
+    from regard.systems import open_model
+
+    if is_another(engine, compute, has_ensemble=False):
+        return open_translator(
+            model,
+            device=device,
+            threads=threads,
+            max_tokens=max_tokens,
+            engine=engine,
+            compute=compute,
+        )
+    set_threads(threads)
+    return open_model(model, choose_device(device)).with_limit(max_tokens)
 
 
 def set_threads(threads: int | None) -> None:

@@ -37,7 +37,7 @@ def tag(
     searching.write_utf8()
     if gold is not None:
         labelled.refuse_both(text)
-        labelled.show(_report(judge, gold), is_json=as_json)
+        labelled.show(judge.evaluate(gold), is_json=as_json)
         return
     is_told = False
     for burst in labelled.bursts(text):
@@ -106,38 +106,3 @@ def _record(line: str, words: "Sequence[TaggedWord]") -> dict[str, Any]:
             for one in spans(tags)
         ]
     return record
-
-
-def _report(judge: "WordTagger", gold: str) -> labelled.Report:
-    from regard.data import parse_labelled, read_tagged
-    from regard.evaluation import (
-        accuracy,
-        by_label,
-        by_type,
-        confusion,
-        macro_f1,
-        micro_f1,
-        tells_spans,
-    )
-    from regard.text.sentences import joined
-
-    examples = read_tagged([parse_labelled(gold)], judge.labels)
-    told = judge.tag([joined(one.words) for one in examples])
-    rows = [list(one.tags) for one in told]
-    given = [one for row in rows for one in row]
-    truth = [one for example in examples for one in example.tags]
-    found = by_label(given, truth)
-    scores = {"accuracy": accuracy(given, truth), "macro F1": macro_f1(found)}
-    tables = {"tag": found}
-    if tells_spans(judge.labels):
-        typed = by_type(rows, [one.tags for one in examples])
-        scores["span F1"], tables["span"] = micro_f1(typed), typed
-    return labelled.Report(
-        model=str(judge.loaded.path),
-        gold=gold,
-        n={"sentences": len(examples), "words": len(truth)},
-        scores=scores,
-        tables=tables,
-        labels=list(judge.labels),
-        confusion=confusion(given, truth, judge.labels),
-    )

@@ -28,7 +28,8 @@ class Network(Section):
     epochs: ClassVar[tuple[float, float] | None] = None
     is_of_pairs: ClassVar[bool] = True  # a source and a target, which may share a vocabulary
     can_be_split: ClassVar[bool] = False  # compiled, or sharded over processes
-    verb: ClassVar[str | None] = None  # the command that uses it, where it has none of its own
+    # A command that has no file of its own: its name, what it does, and an example.
+    verb: ClassVar[tuple[str, str, str] | None] = None
 
     kind: str
     tie: Tie = "none"  # of source embedding, target embedding and output

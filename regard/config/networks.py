@@ -290,7 +290,11 @@ class CaptionerSection(Recurrent):
     """Show, Attend and Tell: convolutions see a picture, an LSTM tells it (Xu et al. 2015)."""
 
     systems: ClassVar[Mapping[str, str]] = {"captions": "captions"}
-    verb: ClassVar[str | None] = "caption"
+    verb: ClassVar[tuple[str, str, str] | None] = (
+        "caption",
+        "Say what pictures show, in a sentence each.",
+        "regard caption runs/caption picture.png",
+    )
 
     kind: Literal["captioner"] = "captioner"
     size: Annotated[int, Field(ge=8, le=1024)] = 64  # pixels each way, to which pictures are made

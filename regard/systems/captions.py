@@ -27,6 +27,7 @@ from regard.models import Captioner, Model
 from regard.models.recurrent import RecurrentSizes
 from regard.shapes import Tensor
 from regard.special import EOS
+from regard.systems.evaluation import Evaluation, Lines, evaluate_pairs
 from regard.systems.networks import dropout_of
 from regard.systems.opened import OpenedModel, refusal
 from regard.systems.request import SearchOptions, chosen_search
@@ -109,6 +110,16 @@ class PictureCaptioner(OpenedModel):
     ) -> Iterator[str]:
         """The best caption of each, as they are found."""
         return (found[0].text for found in self.caption_each(sources, search, batch_rows))
+
+    def evaluate(
+        self,
+        source: Lines | None = None,
+        target: Lines | None = None,
+        corpus: str | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> Evaluation:
+        """BLEU, chrF, TER, exact match and perplexity of captions; sources are pictures' paths."""
+        return evaluate_pairs(self, chosen_search(options), source, target, corpus)
 
     def caption_each(
         self, pictures: Iterable[Picture], search: Search, batch_rows: int = _ROWS

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, pairwise
+from pathlib import Path
 from typing import ClassVar, overload
 
 import numpy as np
@@ -20,6 +21,7 @@ from regard.inspection.trace import MASK, Trace
 from regard.models import Bert, Model
 from regard.shapes import Float, Tensor
 from regard.special import BOS, EOS, NAMES, PAD
+from regard.systems.evaluation import TextEvaluation, evaluate_text
 from regard.systems.gaps import at_gaps, filled, given_words, read, with_gaps
 from regard.systems.masking import Joints, Masking
 from regard.systems.networks import sizes_alone, stack
@@ -129,6 +131,11 @@ class TextEncoder(OpenedModel):
     def use(self, inputs: Sequence[str]) -> Sequence[FilledText]:
         """Fill the gaps of each."""
         return self.fill(inputs)
+
+    def evaluate(self, text: str | Path) -> TextEvaluation:
+        """Loss and perplexity of words taken out of a file of text, as in training."""
+        task = Masking(len(self.tokenizer), self.loaded.recipe.training.mask_share)
+        return evaluate_text(self, text, PreparedFilling, task)
 
     @torch.inference_mode()
     def _fill(self, text: str, k: int) -> FilledText:

@@ -19,8 +19,10 @@ from regard.data import (
     text_row,
 )
 from regard.errors import UsageError, WrongModelError
+from regard.evaluation import accuracy, accuracy_among, by_label, confusion, macro_f1
 from regard.models import Classifier, Labeller, Model
 from regard.shapes import Float, Tensor
+from regard.systems.evaluation import LabelEvaluation
 from regard.systems.labelled import Examples, PreparedLabels, Row, n_labels
 from regard.systems.networks import layers, sizes_alone
 from regard.systems.opened import OpenedModel, refusal
@@ -123,6 +125,25 @@ class TextClassifier(LabellingModel):
             rows = [self.row(one)[0] for one in texts[first : first + _ROWS]]
             read = labelled_batch([(np.asarray(row), np.asarray([NOTHING])) for row in rows]).source
             yield from self.likeliest(self.model(read.to(self.device)), k)
+
+    def evaluate(self, data: str, k: int = 1) -> LabelEvaluation:
+        """Accuracy, F1 of each label and who is taken for whom, of examples with right labels."""
+        examples = read_classified([parse_labelled(data)], self.labels, self.n_texts)
+        texts = [one.texts for one in examples]
+        best = [[one.label for one in told] for told in self.classify_each(texts, k)]
+        given = [first for first, *_ in best]
+        truth = [one.label for one in examples]
+        found = by_label(given, truth)
+        among = {f"accuracy among the {k} best": accuracy_among(best, truth)} if k > 1 else {}
+        return LabelEvaluation(
+            model=str(self.loaded.path),
+            gold=data,
+            n={"texts": len(examples)},
+            shares={"accuracy": accuracy(given, truth), **among, "macro F1": macro_f1(found)},
+            tables={"label": found},
+            labels=list(self.labels),
+            confusion=confusion(given, truth, self.labels),
+        )
 
     def row(self, texts: str | Sequence[str]) -> tuple[list[int], bool]:
         """What the model reads of a text or pair, and whether it was cut."""

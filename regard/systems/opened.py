@@ -76,6 +76,24 @@ class OpenedModel:
         """Do with several inputs what it is for, as usual; a result each."""
         raise NotImplementedError
 
+    def outputs(
+        self, sources: Iterable[Any], search: Search, batch_rows: int = 64
+    ) -> Iterator[str]:
+        """The best output of each source, as they are found, where a model writes some."""
+        raise WrongModelError(refusal(self.loaded, "translate"))
+
+    def score(self, pairs: Iterable[tuple[Any, str]]) -> Iterator[Scored]:
+        """How probable each output is, given its source."""
+        raise WrongModelError(refusal(self.loaded, "score"))
+
+    def with_limit(self: Held, max_tokens: int) -> Held:
+        """A model that reads so many tokens of a source at most, where that can be said."""
+        return self
+
+    def evaluate(self, *args: Any, **data: Any) -> Result:
+        """How good it is on held-out data: values with names."""
+        raise NotImplementedError
+
     def trace(
         self,
         source: Any,

@@ -19,8 +19,18 @@ from regard.data import (
     word_rows,
 )
 from regard.errors import WrongModelError
+from regard.evaluation import (
+    accuracy,
+    by_label,
+    by_type,
+    confusion,
+    macro_f1,
+    micro_f1,
+    tells_spans,
+)
 from regard.folder import load_lexicon
 from regard.models import Model, Tagger
+from regard.systems.evaluation import LabelEvaluation
 from regard.systems.labelled import Examples, PreparedLabels, Row, n_labels
 from regard.systems.labels import LabellingModel, TextLabel
 from regard.systems.networks import layers, sizes_alone
@@ -125,6 +135,29 @@ class WordTagger(LabellingModel):
         """The words of each sentence with their tags, as they are found."""
         items = enumerate(checked_items(sentences, "sentences"))
         return self._tag([self._given(one, f"sentences[{number}]") for number, one in items])
+
+    def evaluate(self, data: str) -> LabelEvaluation:
+        """Accuracy, F1 of tags and of spans, and who is taken for whom, of right tags."""
+        examples = read_tagged([parse_labelled(data)], self.labels)
+        told = self.tag([joined(one.words) for one in examples])
+        rows = [list(one.tags) for one in told]
+        given = [one for row in rows for one in row]
+        truth = [one for example in examples for one in example.tags]
+        found = by_label(given, truth)
+        scores = {"accuracy": accuracy(given, truth), "macro F1": macro_f1(found)}
+        tables = {"tag": found}
+        if tells_spans(self.labels):
+            typed = by_type(rows, [one.tags for one in examples])
+            scores["span F1"], tables["span"] = micro_f1(typed), typed
+        return LabelEvaluation(
+            model=str(self.loaded.path),
+            gold=data,
+            n={"sentences": len(examples), "words": len(truth)},
+            shares=scores,
+            tables=tables,
+            labels=list(self.labels),
+            confusion=confusion(given, truth, self.labels),
+        )
 
     def _given(self, sentence: object, name: str) -> tuple[str, Sequence[Word]]:
         if isinstance(sentence, tuple) and len(sentence) == 2:

@@ -18,6 +18,7 @@ from regard.inspection.trace import Sentence, Trace, TracedSite
 from regard.models import EncoderDecoder
 from regard.special import EOS, UNKNOWN
 from regard.systems.alignment import Alignment, Extraction, align_batch
+from regard.systems.evaluation import Evaluation, Lines, evaluate_pairs
 from regard.systems.loading import load
 from regard.systems.networks import build_pair_network
 from regard.systems.opened import OpenedModel, refusal
@@ -150,6 +151,28 @@ class Translator(OpenedModel):
     def use(self, inputs: Sequence[str]) -> Sequence[Result]:
         """Translate."""
         return self.translate(inputs)
+
+    def outputs(
+        self, sources: Iterable[str], search: Search, batch_rows: int = 64
+    ) -> Iterator[str]:
+        """The best translation of each, as they are found."""
+        return (
+            best[0].text for best in self.translate_each(sources, search, batch_rows=batch_rows)
+        )
+
+    def with_limit(self: Held, max_tokens: int) -> Held:
+        """A translator that reads so many tokens of a source; what is beyond is left out."""
+        return replace(self, max_tokens=max_tokens)
+
+    def evaluate(
+        self,
+        source: Lines | None = None,
+        target: Lines | None = None,
+        corpus: str | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> Evaluation:
+        """BLEU, chrF, TER, exact match and perplexity, of files, lists or a corpus."""
+        return evaluate_pairs(self, chosen_search(options), source, target, corpus)
 
     def translate_each(
         self,

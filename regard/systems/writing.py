@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, Literal, TypedDict, Unpack, overload
 
 import torch
@@ -21,6 +22,7 @@ from regard.models import Gpt, Model
 from regard.shapes import Float, Tensor
 from regard.special import BOS, PAD, UNKNOWN
 from regard.systems.continuation import Continuation, go_on, gone_on
+from regard.systems.evaluation import TextEvaluation, evaluate_text
 from regard.systems.looks import Looks
 from regard.systems.networks import sizes_alone, stack
 from regard.systems.opened import OpenedModel, refusal
@@ -158,6 +160,10 @@ class TextGenerator(OpenedModel):
         sampling, most, stops = chosen_writing(options)
         events = self.write_each(prompt, sampling, most=most, stops=stops)
         return (event for event in events if isinstance(event, str))
+
+    def evaluate(self, text: str | Path) -> TextEvaluation:
+        """Loss, perplexity and bits a character of a file of text."""
+        return evaluate_text(self, text, PreparedWriting, language_loss)
 
     def write_each(
         self,

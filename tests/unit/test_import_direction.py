@@ -60,7 +60,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("decoding", "inspection", "folder", "models", "text", "systems"),
     ),
     "cli": ("*",),
-    "__init__": ("systems",),  # regard.trace, and only when it is asked for
+    "api": (*BOTTOM, "inspection", "systems", "training"),  # what scripts use
+    "__init__": ("api", "errors"),  # and only when it is asked for
     "__main__": ("cli",),
 }
 

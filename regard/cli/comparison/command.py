@@ -45,8 +45,9 @@ def compare(
     """Compare models on the same sentences: quality, also by length of the source, and speed."""
     from regard.cli.comparison.display import Display, draw_lengths, print_comparison
     from regard.cli.comparison.measuring import Asked, compare_models
-    from regard.cli.evaluate import known_tokenization, read_sides
+    from regard.cli.evaluate import known_tokenization
     from regard.inspection.pictures import checked_path
+    from regard.systems.evaluation import read_sides
 
     if len(models) < 2:
         raise UsageError("compare needs two model folders or more: `regard evaluate` measures one")

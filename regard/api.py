@@ -1,0 +1,127 @@
+"""The public interface: load, train, trace and evaluate, in the words of the command line."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard.errors import UsageError
+from regard.systems.opened import OpenedModel, open_model, trace
+from regard.systems.results import Result
+from regard.systems.runs import run_training
+from regard.systems.training_data import TrainingData, asked_recipe
+from regard.training.events import Event
+
+Names = str | Path | Sequence[str | Path]  # of files and corpora: one or several
+
+
+def load(
+    folder: str | Path | Sequence[str | Path],
+    *,
+    device: str | torch.device = "cpu",
+) -> OpenedModel:
+    """Open a model folder; what it is decides what the model can do.
+
+    Several folders of translators are opened as one that lets them vote.
+    """
+    if isinstance(folder, str | Path):
+        return open_model(folder, device)
+    from regard.systems.translation import Translator
+
+    return Translator.open(folder, device=device)
+
+
+def train(
+    recipe: str | Path,
+    *,
+    source: str | Path | None = None,
+    target: str | Path | None = None,
+    valid_source: str | Path | None = None,
+    valid_target: str | Path | None = None,
+    text: Names = (),
+    valid_text: Names = (),
+    dialogue: Names = (),
+    valid_dialogue: Names = (),
+    corpus: str | None = None,
+    data: Names = (),
+    valid: Names = (),
+    init: str | Path | None = None,
+    out: str | Path | None = None,
+    minutes: float | None = None,
+    changes: Mapping[str, object] | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+) -> Iterator[Event]:
+    """Train a model, event by event; with the same ``out`` again to continue.
+
+    Args:
+        recipe: a preset, or the path of a .toml file.
+        source: sentences to learn from, a line each; ``target`` their translations.
+        valid_source: held-out sentences; ``valid_target`` their translations.
+        text: plain text, for a model that reads one text; ``valid_text`` is held out.
+        dialogue: conversations, for a model that answers; ``valid_dialogue`` are held out.
+        corpus: a corpus that needs no files: "phrasebook:zh-en".
+        data: files of pairs or of examples with labels; ``valid`` are held out.
+        init: the folder of a bert to begin from.
+        out: the model folder; without it ``runs/NAME``.
+        minutes: stop after so long.
+        changes: of the recipe, by key: ``{"model.n_layers": 4}``.
+        device: auto, cpu, cuda or mps.
+        threads: of the processor.
+    """
+    given = TrainingData(
+        source,
+        target,
+        valid_source,
+        valid_target,
+        _names(text),
+        _names(valid_text),
+        _names(dialogue),
+        _names(valid_dialogue),
+        corpus,
+        _names(data),
+        _names(valid),
+    )
+    changed = dict(changes or {})
+    if minutes is not None:
+        changed["training.minutes"] = float(minutes)
+    overrides = [f"{key}={_written(value)}" for key, value in changed.items()]
+    asked = asked_recipe(recipe, given, init=None if init is None else str(init), changes=overrides)
+    folder = Path(out) if out is not None else Path("runs") / asked.name
+    return run_training(asked, folder, device=device, threads=threads)
+
+
+def evaluate(model: str | Path | OpenedModel, **data: Any) -> Result:
+    """How good a model is on held-out data, as values with names.
+
+    A translator takes ``source`` and ``target`` (files, or lists of sentences) or ``corpus``, and
+    options of a search; a model of plain text takes ``text``, one of labels ``data``.
+    """
+    opened = open_model(model)
+    try:
+        return opened.evaluate(**data)
+    except TypeError as error:
+        if "evaluate() got an unexpected" in str(error) or "evaluate() missing" in str(error):
+            raise UsageError(
+                f"{opened.loaded.path} cannot be evaluated so ({error}): see help(model.evaluate)"
+            ) from error
+        raise
+
+
+__all__ = ["evaluate", "load", "trace", "train"]
+
+
+def _names(given: Names) -> list[str]:
+    return [str(given)] if isinstance(given, str | Path) else [str(one) for one in given]
+
+
+def _written(value: object) -> str:
+    """A value as TOML has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return str(value)

@@ -1,0 +1,125 @@
+"""What a run is told to learn from, in the words of the command line, as part of its recipe."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from regard.config import Recipe, read_recipe
+from regard.corpora import TEXTS, parse_extract
+from regard.errors import UsageError
+from regard.systems.system import system_of
+
+_APART = {  # what a corpus does not go with, and how both are named together
+    "text": ("--text", "--text"),
+    "dialogue": ("--dialogue", "--dialogue"),
+    "pairs": ("--source, --target or --data", "--data"),
+}
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Files and corpora to learn from, and those that are held out."""
+
+    source: str | Path | None = None
+    target: str | Path | None = None
+    valid_source: str | Path | None = None
+    valid_target: str | Path | None = None
+    text: Sequence[str] = ()
+    valid_text: Sequence[str] = ()
+    dialogue: Sequence[str] = ()
+    valid_dialogue: Sequence[str] = ()
+    corpus: str | None = None
+    data: Sequence[str] = ()
+    valid: Sequence[str] = ()
+
+    def resolved(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+        """What is learned from and what is held out, each by what it is: pairs, text, dialogue."""
+        learned = {
+            "pairs": [*_pair(self.source, self.target, "--source", "--target"), *self.data],
+            "text": list(self.text),
+            "dialogue": list(self.dialogue),
+        }
+        both = self.valid_source, self.valid_target
+        held = {
+            "pairs": [*_pair(*both, "--valid-source", "--valid-target"), *self.valid],
+            "text": list(self.valid_text),
+            "dialogue": list(self.valid_dialogue),
+        }
+        if self.corpus is None:
+            return learned, held
+        for kind in ("text", "dialogue", "pairs"):
+            if learned[kind]:
+                options, together = _APART[kind]
+                raise UsageError(
+                    f"--corpus does not go with {options}: to learn from files and a corpus "
+                    f"together, name both with {together}"
+                )
+        if self.corpus in TEXTS:
+            return learned | {"text": [self.corpus]}, held
+        train, own = _splits(self.corpus)
+        return learned | {"pairs": train}, held if any(held.values()) else held | {"pairs": own}
+
+
+def asked_recipe(
+    recipe: str | Path, given: TrainingData, *, init: str | None = None, changes: Iterable[str] = ()
+) -> Recipe:
+    """The recipe with what it is given to learn from; what does not fit together is refused."""
+    changed = list(changes)
+    if init is not None and any(one.startswith("training.init=") for one in changed):
+        raise UsageError(
+            "--init and --set training.init both say what to begin from: leave one out"
+        )
+    learned, held = given.resolved()
+    overrides = [
+        *_named("data.train", [one for kind in learned.values() for one in kind]),
+        *_named("data.valid", [one for kind in held.values() for one in kind]),
+        *([] if init is None else [f"training.init={_quoted(init)}"]),
+        *changed,
+    ]
+    asked = read_recipe(recipe, overrides)
+    there = {kind for kind in learned if learned[kind] or held[kind]}
+    system_of(asked).check_data(asked.name, there)
+    _check_init(asked.training.init, changed)
+    return asked
+
+
+def _check_init(init: str | None, changes: list[str]) -> None:
+    """Refuse changes of what is the pre-trained model's to decide."""
+    keys = [one.partition("=")[0].strip() for one in changes]
+    fixed = [one for one in keys if one.startswith(("model.", "text.")) and not _may_differ(one)]
+    if init is not None and fixed:
+        raise UsageError(
+            f"--set {fixed[0]} does not go with --init, whose network and tokenizer are taken as "
+            "they are: leave one of them out"
+        )
+
+
+def _may_differ(key: str) -> bool:
+    return key.endswith(("dropout", "pooling"))
+
+
+def _pair(first: str | Path | None, second: str | Path | None, name: str, other: str) -> list[str]:
+    if (first is None) != (second is None):
+        given, missing = (name, other) if second is None else (other, name)
+        raise UsageError(f"{given} needs {missing} beside it: two files, line by line")
+    return [] if first is None else [f"{first}|{second}"]
+
+
+def _splits(corpus: str) -> tuple[list[str], list[str]]:
+    """What is learned from a corpus, and what is held out of it."""
+    extract = parse_extract(corpus)
+    if "train" in corpus.split(":") or extract.split != "train":
+        raise UsageError(
+            f"--corpus {corpus} names a split: training takes train and valid by itself; leave it "
+            "out, or use --data and --valid"
+        )
+    return [extract.name], [replace(extract, split="valid", size=None).name]
+
+
+def _named(key: str, specs: list[str]) -> list[str]:
+    """As an override of the recipe; nothing given leaves what the recipe says."""
+    return [f"{key}=[{', '.join(_quoted(spec) for spec in specs)}]"] if specs else []
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
