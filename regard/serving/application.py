@@ -30,6 +30,7 @@ from regard.serving.routes.openai import openai_routes
 from regard.serving.routes.runs import run_routes
 from regard.serving.routes.schemas import PROBLEMS
 from regard.serving.routes.translate import translate_routes
+from regard.serving.routes.use import use_routes
 from regard.serving.service import Service
 from regard.serving.settings import Settings
 from regard.serving.watch import Watch
@@ -88,7 +89,7 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> ASGIAp
 
 def _n_workers(catalogue: Catalogue, settings: Settings) -> int:
     """A worker for each core, if there are as many sentences; a GPU has one for all."""
-    is_on_cpu = all(one.translator.device.type == "cpu" for one in catalogue.translators)
+    is_on_cpu = all(one.opened.device.type == "cpu" for one in catalogue.models)
     return min(torch.get_num_threads(), settings.rows) if is_on_cpu else 1
 
 
@@ -110,6 +111,7 @@ def _routed(service: Service, metrics: Metrics) -> FastAPI:
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
     )
     for routes in (
+        use_routes,
         translate_routes,
         look_routes,
         language_routes,

@@ -1,61 +1,46 @@
-"""The models that are served, by name and by languages."""
+"""The models that are served, by name, by what they can do and by languages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import torch
 
 from regard.errors import ServiceError
-from regard.folder import LoadedModel
 from regard.folder.weights import WEIGHTS
-from regard.models import Bert, EncoderDecoder
-from regard.serving.generation import GptStreamer, TextStreamer
 from regard.serving.languages import Pair, as_pair, guess_pair
 from regard.serving.refusals import RequestError
 from regard.serving.runs import Runs, is_run
-from regard.systems import OpenedModel, TextEncoder, TextGenerator, Translator, load
+from regard.systems import OpenedModel, TextEncoder, TextGenerator, Translator, open_model
+
+Kind = TypeVar("Kind", bound=OpenedModel)
+Opened = TypeVar("Opened", bound=OpenedModel, covariant=True)
+
+_SHOWN = ("translate", "write", "fill")  # what the page has pictures of; who answers translates too
 
 
 @dataclass(frozen=True, eq=False)
-class Served:
-    """A translator under the name by which it is asked for."""
+class Served(Generic[Opened]):
+    """A model under the name by which it is asked for, and the languages that it translates."""
 
     name: str
-    translator: Translator
+    opened: Opened
     pair: Pair | None = None
 
     @property
-    def loaded(self) -> LoadedModel:
-        """Its model folder."""
-        return self.translator.loaded
-
-    @property
-    def has_alignments(self) -> bool:
-        """Whether its model looks back at the source."""
-        return self.translator.models[0].aligning is not None
-
-
-@dataclass(frozen=True, eq=False)
-class ServedEncoder:
-    """A model that finds words taken out of a text, under the name by which it is asked for."""
-
-    name: str
-    finder: TextEncoder
+    def does(self) -> str:
+        """What it is for, in a verb."""
+        usual = self.opened.system.words.methods[0]
+        return next((verb for verb in _SHOWN if hasattr(self.opened, verb)), usual)
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Translators, writers and readers; the first of each is asked when none is named.
+    """Models as they are listed; where none is named, the first that can is asked."""
 
-    ``order`` has all their names as they are listed; without it, translators come first.
-    """
-
-    translators: tuple[Served, ...] = ()
-    writers: tuple[TextStreamer, ...] = ()
-    readers: tuple[ServedEncoder, ...] = ()
+    models: tuple[Served[OpenedModel], ...] = ()
     runs: Runs = field(default_factory=Runs)
-    order: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = self.names
@@ -67,58 +52,46 @@ class Catalogue:
 
     @property
     def names(self) -> list[str]:
-        """Of all models, as they are listed."""
-        names = [one.name for one in self.translators] + [one.name for one in self.writers]
-        names += [one.name for one in self.readers]
-        return sorted(names, key=self.order.index) if self.order else names
+        """Of all models."""
+        return [one.name for one in self.models]
 
-    def translator(self, name: str | None) -> Served:
+    @property
+    def translators(self) -> list[Served[Translator]]:
+        """Models that translate."""
+        return self._of(Translator)
+
+    @property
+    def generators(self) -> list[Served[TextGenerator]]:
+        """Models that write text."""
+        return self._of(TextGenerator)
+
+    def model(self, name: str | None) -> Served[OpenedModel]:
+        """The model of that name, whatever it does, or the first."""
+        return _named(name, self.models, "can be used")
+
+    def translator(self, name: str | None) -> Served[Translator]:
         """The translator of that name, or the first."""
-        for one in self.translators:
-            if name is None or one.name == name:
-                return one
-        raise _unknown("translates", name, [one.name for one in self.translators])
+        return _named(name, self.translators, "translates")
 
-    def writer(self, name: str | None) -> TextStreamer:
-        """The writer of text of that name, or the first."""
-        for one in self.writers:
-            if name is None or one.name == name:
-                return one
-        raise _unknown("writes text", name, [one.name for one in self.writers])
+    def generator(self, name: str | None) -> Served[TextGenerator]:
+        """The text generator of that name, or the first."""
+        return _named(name, self.generators, "writes text")
 
-    def gpt(self, name: str | None) -> GptStreamer:
-        """The writer of that name, or the first: one whose every token can be looked at."""
-        writer = self.writer(name)
-        if not isinstance(writer, GptStreamer):
-            raise _unknown("shows how it writes", name, [])
-        return writer
-
-    def reader(self, name: str | None) -> ServedEncoder:
+    def encoder(self, name: str | None) -> Served[TextEncoder]:
         """The model of that name that finds words, or the first."""
-        for one in self.readers:
-            if name is None or one.name == name:
-                return one
-        raise _unknown("finds words", name, [one.name for one in self.readers])
+        return _named(name, self._of(TextEncoder), "finds words")
 
-    def looked_into(self, name: str | None) -> tuple[str, OpenedModel]:
-        """The model of that name, whatever it does, or the first: its name, and itself."""
-        known = dict[str, OpenedModel]((one.name, one.translator) for one in self.translators)
-        for writer in self.writers:
-            if isinstance(writer, GptStreamer):
-                known[writer.name] = TextGenerator(writer.loaded)
-        known |= {one.name: one.finder for one in self.readers}
-        names = [one for one in self.names if one in known]
-        for one in names:
-            if name is None or one == name:
-                return one, known[one]
-        raise _unknown("can be looked into", name, names)
+    def traced(self, name: str | None) -> Served[OpenedModel]:
+        """The model of that name whose attention is shown, or the first."""
+        shown = [one for one in self.models if one.opened.has_traces]
+        return _named(name, shown, "can be looked into")
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """From which language to which one can translate."""
         return tuple(dict.fromkeys(one.pair for one in self.translators if one.pair))
 
-    def between(self, source: str, target: str) -> Served:
+    def between(self, source: str, target: str) -> Served[Translator]:
         """The translator from one language to another."""
         for one in self.translators:
             if one.pair == (source, target):
@@ -129,16 +102,24 @@ class Catalogue:
             code="no-such-pair",
         )
 
+    def _of(self, kind: type[Kind]) -> list[Served[Kind]]:
+        return [
+            Served(one.name, one.opened, one.pair)
+            for one in self.models
+            if isinstance(one.opened, kind)
+        ]
 
-def _unknown(does: str, name: str | None, known: Sequence[str]) -> RequestError:
-    if not known:
-        return RequestError(f"no model that {does} is served", status=404, code="no-such-model")
-    asked = (name or "")[:60]
-    return RequestError(
-        f"there is no model {asked!r} that {does}: choose one of {', '.join(known)}",
-        status=404,
-        code="no-such-model",
-    )
+
+def _named(name: str | None, able: Sequence[Served[Kind]], does: str) -> Served[Kind]:
+    """The model of that name, or the first; ``does`` says what is asked of it."""
+    for one in able:
+        if name is None or one.name == name:
+            return one
+    sentence = f"no model that {does} is served"
+    if able:
+        known = ", ".join(one.name for one in able)
+        sentence = f"there is no model {(name or '')[:60]!r} that {does}: choose one of {known}"
+    raise RequestError(sentence, status=404, code="no-such-model")
 
 
 def open_models(
@@ -156,11 +137,8 @@ def open_models(
     are being trained, or were, are shown as runs too; so are all below ``roots``.
     """
     told = dict(languages or {})
-    translators: list[Served] = []
-    writers: list[TextStreamer] = []
-    readers: list[ServedEncoder] = []
+    models: list[Served[OpenedModel]] = []
     runs: dict[str, Path] = {}
-    order: list[str] = []
     for spec in specs:
         given, path = split_spec(spec)
         name = given or _name(path)
@@ -168,36 +146,29 @@ def open_models(
             runs[name] = path
             if not (path / WEIGHTS).is_file():  # it has only begun: there are curves, no model
                 continue
-        loaded = load(path, device)
-        order.append(name)
-        if isinstance(loaded.model, EncoderDecoder):
-            loaded.model.freeze()
-            pair = told.pop(name, None) or as_pair(name) or guess_pair(loaded.recipe, path)
-            translator = _translator(loaded, torch.device(device), max_tokens, compute)
-            translators.append(Served(name, translator, pair))
-        elif isinstance(loaded.model, Bert):
-            loaded.model.freeze()
-            readers.append(ServedEncoder(name, TextEncoder(loaded)))
-        else:
-            writers.append(GptStreamer.of(name, loaded))
+        opened, pair = open_model(path, device), None
+        if isinstance(opened, Translator):
+            pair = told.pop(name, None) or as_pair(name) or guess_pair(opened.loaded.recipe, path)
+            opened = _bounded(opened, torch.device(device), max_tokens, compute)
+        models.append(Served(name, opened, pair))
+    catalogue = Catalogue(tuple(models), Runs(runs, tuple(roots)))
     if told:
         raise ServiceError(
             f"--languages names {next(iter(told))!r}, and no translator is called that: the names "
-            f"are {', '.join(one.name for one in translators) or 'none'}"
+            f"are {', '.join(one.name for one in catalogue.translators) or 'none'}"
         )
-    shown = Runs(runs, tuple(roots))
-    return Catalogue(tuple(translators), tuple(writers), tuple(readers), shown, tuple(order))
+    return catalogue
 
 
-def _translator(
-    loaded: LoadedModel, device: torch.device, max_tokens: int, compute: str | None
+def _bounded(
+    translator: Translator, device: torch.device, max_tokens: int, compute: str | None
 ) -> Translator:
     if compute is None:
-        return Translator(loaded, (), max_tokens)
+        return replace(translator, max_tokens=max_tokens)
     from regard.systems.ctranslate2 import CTranslate2Translator
 
     return CTranslate2Translator.open_engine(
-        loaded.path, compute=compute, device=device, max_tokens=max_tokens
+        translator.loaded.path, compute=compute, device=device, max_tokens=max_tokens
     )
 
 

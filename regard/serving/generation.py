@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from typing import ClassVar, Literal
 
 from regard.decoding import Opening, Sampling, Written, stream_together
-from regard.errors import ServiceError
-from regard.folder import LoadedModel
-from regard.models import Gpt
+from regard.serving.catalogue import Served
 from regard.serving.queue import Item
 from regard.special import BOS
+from regard.systems import TextGenerator
 from regard.text.streaming import StopFilter, StreamedText
 
 Reason = Literal["stop", "length"]
@@ -54,79 +53,32 @@ class Completion:
     reason: Reason
 
 
-@runtime_checkable
-class TextStreamer(Protocol):
-    """A model that generates text, chunk by chunk."""
+def stream_texts(
+    generator: TextGenerator,
+    requests: Sequence[GenerationRequest],
+    is_wanted: Callable[[int], bool],
+) -> Iterator[tuple[int, TextChunk]]:
+    """Go on from every prompt, each chunk with the place of its request.
 
-    @property
-    def name(self) -> str:
-        """By which it is asked for."""
-
-    @property
-    def context(self) -> int:
-        """The most tokens of prompt and text together."""
-
-    def count(self, text: str) -> int:
-        """How many tokens a text has."""
-
-    def stream(
-        self, requests: Sequence[GenerationRequest], is_wanted: Callable[[int], bool]
-    ) -> Iterator[tuple[int, TextChunk]]:
-        """Go on from every prompt, each chunk with the place of its request.
-
-        The last chunk of a text, and no other, has a reason. Texts that are not wanted any more
-        need not be gone on with.
-        """
-
-
-@dataclass(frozen=True, eq=False)
-class GptStreamer:
-    """A GPT that generates text, token by token."""
-
-    name: str
-    loaded: LoadedModel
-    model: Gpt
-
-    @classmethod
-    def of(cls, name: str, loaded: LoadedModel) -> "GptStreamer":
-        """The generator that a model folder holds."""
-        if not isinstance(loaded.model, Gpt):
-            raise ServiceError(
-                f"{loaded.path} holds a model of kind {loaded.recipe.model.kind}, which neither "
-                "translates nor writes: serve the folder of another"
-            )
-        loaded.model.freeze()
-        return cls(name, loaded, loaded.model)
-
-    @property
-    def context(self) -> int:
-        """The most tokens it sees at once."""
-        return self.model.context
-
-    def count(self, text: str) -> int:
-        """How many tokens a text has."""
-        return len(self.loaded.source_tokenizer.encode(text))
-
-    def stream(
-        self, requests: Sequence[GenerationRequest], is_wanted: Callable[[int], bool]
-    ) -> Iterator[tuple[int, TextChunk]]:
-        """Go on from every prompt; bytes that are no whole character wait for the next token."""
-        tokenizer, device = self.loaded.source_tokenizer, self.model.output.weight.device
-        prompts = [tokenizer.encode(request.prompt) for request in requests]
-        texts = [StreamedText(tokenizer, prompt) for prompt in prompts]
-        n_left = [request.max_tokens for request in requests]
-        openings = [
-            Opening(prompt or [BOS], request.sampling, request.max_tokens)
-            for request, prompt in zip(requests, prompts, strict=True)
-        ]
-        for i, event in stream_together(
-            self.model, openings, context=self.context, is_wanted=is_wanted, device=device
-        ):
-            if isinstance(event, Written):
-                n_left[i] -= 1
-                yield i, TextChunk(texts[i].add(event.token), token=event)
-            elif event is None:
-                yield i, TextChunk(texts[i].waiting, 0, "stop" if n_left[i] else "length")
+    The last chunk of a text, and no other, has a reason. Bytes that are no whole character wait for
+    the next token. Texts that are not wanted any more are not gone on with.
+    """
+    model, tokenizer = generator.model, generator.tokenizer
+    prompts = [tokenizer.encode(request.prompt) for request in requests]
+    texts = [StreamedText(tokenizer, prompt) for prompt in prompts]
+    n_left = [request.max_tokens for request in requests]
+    openings = [
+        Opening(prompt or [BOS], request.sampling, request.max_tokens)
+        for request, prompt in zip(requests, prompts, strict=True)
+    ]
+    for i, event in stream_together(
+        model, openings, context=generator.limit, is_wanted=is_wanted, device=generator.device
+    ):
+        if isinstance(event, Written):
+            n_left[i] -= 1
+            yield i, TextChunk(texts[i].add(event.token), token=event)
+        elif event is None:
+            yield i, TextChunk(texts[i].waiting, 0, "stop" if n_left[i] else "length")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +88,7 @@ class GenerationRunner:
     A payload is a generation request, its answer a completion.
     """
 
-    model: TextStreamer
+    served: Served[TextGenerator]
     rows: int = 64
     has_tokens: bool = False
     is_shared: ClassVar[bool] = False
@@ -144,7 +96,7 @@ class GenerationRunner:
     @property
     def key(self) -> Hashable:
         """The same model, streamed in the same way."""
-        return ("generate", self.model.name, self.has_tokens)
+        return ("generate", self.served.name, self.has_tokens)
 
     def run(self, items: Sequence[Item]) -> None:
         """Generate each text, told chunk by chunk, until it ends or nobody wants it."""
@@ -153,7 +105,8 @@ class GenerationRunner:
         def is_wanted(place: int) -> bool:
             return texts[place].reason is None and items[place].is_wanted
 
-        for place, chunk in self.model.stream([item.payload for item in items], is_wanted):
+        requests = [item.payload for item in items]
+        for place, chunk in stream_texts(self.served.opened, requests, is_wanted):
             item, text = items[place], texts[place]
             if not is_wanted(place):
                 continue

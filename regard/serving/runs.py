@@ -19,6 +19,7 @@ from regard.config import Recipe, parse_recipe
 from regard.errors import RegardError, ServiceError
 from regard.folder import moments_of
 from regard.serving.refusals import RequestError
+from regard.systems import system_of
 
 State = Literal["preparing", "training", "quiet", "finished", "stopped"]
 
@@ -181,8 +182,7 @@ class Standing:
     @property
     def n_read(self) -> float:
         """Tokens that are read for each one that is counted: a BERT counts those it has to find."""
-        training = self.recipe.training if self.recipe else None
-        return 1 / training.mask_share if training and training.task == "masked" else 1.0
+        return system_of(self.recipe).n_read(self.recipe) if self.recipe else 1.0
 
     @property
     def updates(self) -> int | None:

@@ -2,11 +2,13 @@
 
 import ipaddress
 import re
+from base64 import b64decode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from regard.errors import ServiceError
 from regard.serving.refusals import RequestError
+from regard.systems import OpenedModel
 from regard.text import Tokenizer
 
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
@@ -116,6 +118,22 @@ class Settings:
                 f"batches of {self.rows} after {self.gather:g} s are not possible: give 1 or more "
                 "sentences and between 0 and 1 s"
             )
+
+
+def read_input(
+    opened: OpenedModel, text: str, bounds: Bounds, n_tokens: int, what: str = "the text"
+) -> str | bytes:
+    """An input within the bounds, as the model takes it: a text, or the bytes of a picture."""
+    if opened.reads_pictures:
+        try:
+            return b64decode(text, validate=True)
+        except ValueError:
+            raise RequestError(
+                f"{what} is no picture: send a PNG or JPEG file in base64", code="picture"
+            ) from None
+    bounds.check_size([text])
+    check_tokens(what, opened.tokenizer, text, n_tokens)
+    return text
 
 
 def is_loopback(host: str) -> bool:

@@ -14,8 +14,8 @@ from regard.inspection.arithmetic import Arithmetic, arithmetic
 from regard.inspection.scene import View, layout, page, render
 from regard.inspection.trace import Trace
 from regard.serving.refusals import RequestError
-from regard.serving.settings import Bounds, check_tokens
-from regard.systems import OpenedModel, Translator, load_moment, open_model
+from regard.serving.settings import Bounds, check_tokens, read_input
+from regard.systems import OpenedModel, load_moment, open_model
 
 Value = TypeVar("Value")
 
@@ -31,15 +31,15 @@ class TraceRequest:
 
     name: str
     opened: OpenedModel
-    source: str
+    source: str | bytes  # a picture's
     target: str | None = None
-    beam: int = 5  # for a translation
+    beam: int = 5  # for what is searched for
     n_new: int | None = None  # tokens for a language model to write
 
     @property
     def search(self) -> Search | None:
-        """How a translation is found."""
-        return Search(width=self.beam) if isinstance(self.opened, Translator) else None
+        """How what it writes is found, where that is searched for."""
+        return Search(width=self.beam) if "search" in self.opened.takes else None
 
 
 class _Latest(OrderedDict[Hashable, Value]):
@@ -81,12 +81,11 @@ class TraceCache:
         """The numbers of one cell, and the trace that it belongs to."""
         seen = self.of(asked)
         kind = kind or seen.usual_site
-        model = asked.opened.loaded.model
+        model = asked.opened.model
         seen.site(kind, layer)  # which says what there is
         site = next(one for one in model.sites if (one.kind, one.layer) == (kind, layer))
-        device = next(model.parameters()).device
         inputs = [
-            torch.tensor([[token.id for token in seen.read(side)[1]]], device=device)
+            torch.tensor([[token.id for token in seen.read(side)[1]]], device=asked.opened.device)
             for side in seen.way.reads
         ]
         return arithmetic(model, inputs, site, head=head, row=row, column=column), seen
@@ -120,7 +119,6 @@ class MomentCache:
         self, folder: Path, update: int | None, source: str, target: str | None, bounds: Bounds
     ) -> MomentTrace:
         """A text, through the weights after an update; ``None`` are those the folder holds."""
-        bounds.check_size([source, target or ""])
         if not source.strip() or (target is not None and not target.strip()):
             raise RequestError("there is nothing to look at: the text is empty", code="empty")
         place = (folder, update, _written(folder, update))
@@ -138,20 +136,14 @@ def _open(folder: Path, update: int | None) -> OpenedModel:
     return open_model(loaded)
 
 
-@torch.inference_mode()
 def _look(opened: OpenedModel, source: str, target: str | None, bounds: Bounds) -> MomentTrace:
-    loaded = opened.loaded
-    limit = bounds.looked
-    if isinstance(opened, Translator):
-        limit = min(limit, opened.limit)
-    check_tokens("the source", loaded.source_tokenizer, source, limit)
-    check_tokens("the target", loaded.target_tokenizer, target or "", limit)
-    if not isinstance(opened, Translator):
-        return MomentTrace(opened.trace(source, target), None)
-    own = next(iter(opened.translate_each([source], _SEARCH)))[0].text
-    shown = own if target is None else target
-    # A model that has learned little may write nothing: then there is only what it began with.
-    return MomentTrace(opened.trace(source, shown or None, search=_SEARCH), own)
+    read = read_input(opened, source, bounds, bounds.looked, "the source")
+    bounds.check_size([target or ""])
+    check_tokens("the target", opened.loaded.target_tokenizer, target or "", bounds.looked)
+    if "search" not in opened.takes:
+        return MomentTrace(opened.trace(read, target), None)
+    own = opened.trace(read, search=_SEARCH)
+    return MomentTrace(opened.trace(read, target) if target else own, own.target.text)
 
 
 def _written(folder: Path, update: int | None) -> int:

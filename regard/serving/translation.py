@@ -131,7 +131,7 @@ class TranslationResult:
 class TranslationRunner:
     """Translate with one model and one search, and align what was found if that is wanted."""
 
-    served: Served
+    served: Served[Translator]
     search: Search
     rows: int = 64
     with_alignments: bool = False
@@ -166,11 +166,11 @@ class TranslationRunner:
                 yield items[place], translations
 
     def _aligned(self, text: str, found: Sequence[Translation]) -> tuple[Alignment, ...]:
-        return tuple(self.served.translator.align_many((text, one.text) for one in found))
+        return tuple(self.served.opened.align_many((text, one.text) for one in found))
 
     def _streaming(self, items: Sequence[Item]) -> Translator:
         """The translator over a model that streams to these items, and stops when none waits."""
-        translator, loaded = self.served.translator, self.served.loaded
+        translator = self.served.opened
         streamed: dict[Source, list[Item]] = {}
         for item in items:
             if item.payload.is_streamed:
@@ -185,13 +185,13 @@ class TranslationRunner:
         model = StreamingModel(
             translator.models[0], lambda: any(item.is_wanted for item in items), emit, set(streamed)
         )
-        return replace(translator, loaded=replace(loaded, model=model))
+        return replace(translator, loaded=replace(translator.loaded, model=model))
 
 
-def check_texts(served: Served, texts: Sequence[str], bounds: Bounds) -> None:
+def check_texts(served: Served[Translator], texts: Sequence[str], bounds: Bounds) -> None:
     """Refuse what is too much for one request, or too long for the model."""
     bounds.check_size(texts)
-    limit = min(bounds.tokens, served.translator.limit)
+    limit = min(bounds.tokens, served.opened.limit)
     for place, text in enumerate(texts):
         what = "the text" if len(texts) == 1 else f"sentence {place}"
-        check_tokens(what, served.translator.source_tokenizer, text, limit)
+        check_tokens(what, served.opened.tokenizer, text, limit)

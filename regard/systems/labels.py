@@ -108,7 +108,7 @@ class TextClassifier(LabellingModel):
             return _best(next(self.classify_each([texts], k)))
         return [_best(found) for found in self.classify_each(texts, k)]
 
-    def use(self, inputs: Sequence[str]) -> Sequence[TextLabel]:
+    def use(self, inputs: Sequence[str | Sequence[str]]) -> Sequence[TextLabel]:
         """Classify."""
         return self.classify(inputs)
 

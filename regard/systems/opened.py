@@ -39,6 +39,7 @@ class OpenedModel:
     takes: ClassVar[frozenset[str]] = frozenset()  # of a trace: "search", "n_new"
     may_begin_empty: ClassVar[bool] = False
     has_traces: ClassVar[bool] = True
+    reads_pictures: ClassVar[bool] = False  # its inputs are bytes of pictures, not texts
 
     @classmethod
     def open(cls: type[Held], folder: str | Path, *, device: str | torch.device = "cpu") -> Held:
@@ -71,6 +72,11 @@ class OpenedModel:
     def limit(self) -> int:
         """The most tokens of a text that are read."""
         raise NotImplementedError
+
+    @property
+    def n_texts(self) -> int:
+        """Of how many texts an input is made."""
+        return 1
 
     def use(self, inputs: Sequence[Any]) -> Sequence[Result]:
         """Do with several inputs what it is for, as usual; a result each."""

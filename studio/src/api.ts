@@ -93,13 +93,15 @@ export async function asked(path: string, body?: unknown, signal?: AbortSignal):
   throw new Refused(String(sentence), said?.code);
 }
 
-/** The models that are served; none if no service answers. */
+const SHOWN: readonly string[] = ["translate", "write", "fill"] satisfies Does[];
+
+/** The served models that there are pictures of; none if no service answers. */
 export async function servedModels(): Promise<Model[]> {
   try {
     const answer = await fetched(`${BASE}/info`);
     if (!answer.ok || !(answer.headers.get("content-type") ?? "").includes("json")) return [];
     const info = (await answer.json()) as { models?: Model[] };
-    return info.models ?? [];
+    return (info.models ?? []).filter((model) => SHOWN.includes(model.does));
   } catch {
     return [];
   }

@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.errors import RegardError
-from regard.serving.generation import GenerationRequest, GenerationRunner, GptStreamer, TextChunk
+from regard.serving.catalogue import Served
+from regard.serving.generation import GenerationRequest, GenerationRunner, TextChunk
 from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import EVENTS, PROBLEMS, Name, Place, Question, Text, line
 from regard.serving.service import Service
@@ -89,7 +90,7 @@ def language_routes(service: Service) -> APIRouter:
     @router.post("/generate", response_class=StreamingResponse, responses=_STORY)
     async def generate(question: GenerateQuestion) -> StreamingResponse:
         """Write on from a prompt, token by token, as far as all of it can be looked at together."""
-        writer = service.catalogue.gpt(question.model)
+        writer = service.catalogue.generator(question.model)
         bounds.check_size([question.prompt])
         most = min(question.max_tokens, _room(writer, question.prompt, bounds))
         wanted = GenerationRequest(
@@ -106,13 +107,12 @@ def language_routes(service: Service) -> APIRouter:
     @router.post("/generate/trace", response_class=Response, responses=_FILE)
     async def look(request: Request, question: WrittenQuestion) -> Response:
         """Every attention behind a story: a trace file of the very tokens that were written."""
-        writer = service.catalogue.gpt(question.model)
+        writer = service.catalogue.generator(question.model)
         bounds.check_size([question.prompt])
         _check_tokens(writer, question.tokens, _room(writer, question.prompt, bounds))
-        opened = TextGenerator(writer.loaded)
 
         def traced() -> bytes:
-            seen = opened.trace_written(question.prompt, question.tokens)
+            seen = writer.opened.trace_written(question.prompt, question.tokens)
             return seen.to_bytes(is_half=question.precision == "float16")
 
         written = await service.alone(request, traced)
@@ -121,16 +121,16 @@ def language_routes(service: Service) -> APIRouter:
     @router.post("/fill")
     async def fill(request: Request, question: FillQuestion) -> FillAnswer:
         """Find the words that were taken out of a text."""
-        reader = service.catalogue.reader(question.model)
+        encoder = service.catalogue.encoder(question.model)
         bounds.check_size([question.text])
-        found = await service.alone(request, lambda: reader.finder.fill(question.text, question.k))
+        found = await service.alone(request, lambda: encoder.opened.fill(question.text, question.k))
         gaps = [[FoundAnswer(**vars(one)) for one in gap] for gap in found.gaps]
-        return FillAnswer(model=reader.name, gaps=gaps)
+        return FillAnswer(model=encoder.name, gaps=gaps)
 
     return router
 
 
-def _check_tokens(writer: GptStreamer, tokens: list[int], most: int) -> None:
+def _check_tokens(writer: Served[TextGenerator], tokens: list[int], most: int) -> None:
     if len(tokens) > most:
         raise RequestError(
             f"{len(tokens):,} tokens after this prompt are too many to look at together: give up "
@@ -138,7 +138,7 @@ def _check_tokens(writer: GptStreamer, tokens: list[int], most: int) -> None:
             status=413,
             code="too-long",
         )
-    size = len(writer.loaded.source_tokenizer)
+    size = len(writer.opened.tokenizer)
     unknown = next((id_ for id_ in tokens if id_ >= size), None)
     if unknown is not None:
         raise RequestError(
@@ -147,9 +147,10 @@ def _check_tokens(writer: GptStreamer, tokens: list[int], most: int) -> None:
         )
 
 
-def _room(writer: GptStreamer, prompt: str, bounds: Bounds) -> int:
+def _room(writer: Served[TextGenerator], prompt: str, bounds: Bounds) -> int:
     """How many tokens can follow a prompt so that all are seen, and can be looked at, together."""
-    n_prompt, limit = writer.count(prompt), min(writer.context, bounds.looked)
+    n_prompt = len(writer.opened.tokenizer.encode(prompt))
+    limit = min(writer.opened.limit, bounds.looked)
     if n_prompt >= limit:
         raise RequestError(
             f"the prompt has {n_prompt:,} tokens, and up to {limit:,} can be looked at together "

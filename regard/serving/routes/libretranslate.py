@@ -24,6 +24,7 @@ from regard.serving.translation import (
     TranslationRunner,
     check_texts,
 )
+from regard.systems import Translator
 
 AUTO = "auto"
 _FIELDS = 1000  # of a form
@@ -178,7 +179,7 @@ def _guess(service: Service, text: str, target: str) -> Guess:
 
 
 async def _translated(
-    service: Service, request: Request, served: Served, texts: list[str], n_best: int
+    service: Service, request: Request, served: Served[Translator], texts: list[str], n_best: int
 ) -> list[list[str]]:
     """Of each text its translations, best first; a model reads a line at a time."""
     lines = [f"{text}\n".splitlines() for text in texts]  # a line break at the end ends a line

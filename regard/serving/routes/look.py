@@ -25,9 +25,9 @@ from regard.serving.routes.schemas import (
     TraceQuestion,
 )
 from regard.serving.service import Service
-from regard.serving.settings import check_tokens
+from regard.serving.settings import check_tokens, read_input
 from regard.serving.traces import TraceRequest, picture
-from regard.systems import Ablation, TextGenerator, Translator
+from regard.systems import Ablation
 
 _TYPES = {
     "svg": "image/svg+xml",
@@ -147,33 +147,26 @@ def look_routes(service: Service) -> APIRouter:
 
 
 def _asked(service: Service, question: SightQuestion) -> TraceRequest:
-    name, opened = service.catalogue.looked_into(question.model)
-    bounds = service.settings.bounds
+    served, bounds = service.catalogue.traced(question.model), service.settings.bounds
+    opened, target, limit = served.opened, question.target, bounds.looked
     bounds.check_beam(question.beam)
-    is_writer = isinstance(
-        opened, TextGenerator
-    )  # which may begin with nothing, and go on with a line
-    if not (question.source.strip() or is_writer):
+    if not (question.source.strip() or opened.may_begin_empty):
         raise RequestError(
             "there is nothing to look at: the source sentence is empty", code="empty"
         )
-    target = question.target
-    if target is not None and not (target if is_writer else target.strip()):
+    # What goes on from a text may be a line's end.
+    if target is not None and not (target if opened.may_begin_empty else target.strip()):
         raise RequestError("the target is empty: give one, or leave it out", code="empty")
-    bounds.check_size([question.source, target or ""])
-    limit = bounds.looked
-    if isinstance(opened, Translator):
-        limit = min(limit, opened.limit)
-    loaded = opened.loaded
-    check_tokens("the source", loaded.source_tokenizer, question.source, limit)
-    check_tokens("the target", loaded.target_tokenizer, target or "", limit)
+    source = read_input(opened, question.source, bounds, limit, "the source")
+    bounds.check_size([target or ""])
+    check_tokens("the target", opened.loaded.target_tokenizer, target or "", limit)
     if question.new is not None and question.new > limit:
         raise RequestError(
             f"{question.new:,} new tokens are too many here: ask for up to {limit:,}",
             status=413,
             code="too-long",
         )
-    return TraceRequest(name, opened, question.source, target, question.beam, question.new)
+    return TraceRequest(served.name, opened, source, target, question.beam, question.new)
 
 
 def _heads(seen: Trace) -> list[HeadAnswer]:

@@ -13,16 +13,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from regard.errors import RegardError
+from regard.serving.catalogue import Served
 from regard.serving.generation import (
     Completion,
     GenerationRequest,
     GenerationRunner,
     TextChunk,
-    TextStreamer,
 )
 from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import OPENAI_PROBLEMS, Name, Text
 from regard.serving.service import Service
+from regard.systems import TextGenerator
 
 Stop = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Real = Annotated[float, Field(allow_inf_nan=False)]
@@ -64,27 +65,30 @@ def openai_routes(service: Service) -> APIRouter:
     @router.get("/models")
     async def models() -> dict[str, Any]:
         """The models that write text."""
-        return {"object": "list", "data": [_model(one) for one in service.catalogue.writers]}
+        return {
+            "object": "list",
+            "data": [_model(one.name) for one in service.catalogue.generators],
+        }
 
     @router.get("/models/{name}")
     async def model(name: str) -> dict[str, Any]:
         """One of them."""
-        return _model(service.catalogue.writer(name))
+        return _model(service.catalogue.generator(name).name)
 
     @router.post("/completions", response_class=JSONResponse)
     async def completions(request: Request, question: CompletionQuestion) -> Response:
         """Go on from a prompt, or several; with ``stream`` as server-sent events."""
-        writer = service.catalogue.writer(question.model)
+        served = service.catalogue.generator(question.model)
         _refuse_unknown(question)
-        wanted = _requests(service, writer, question)
+        wanted = _requests(service, served, question)
         head = {
             "id": f"cmpl-{uuid.uuid4().hex}",
             "object": "text_completion",
             "created": int(time.time()),
-            "model": writer.name,
+            "model": served.name,
         }
-        n_prompt = sum(writer.count(text) for text in _prompts(question))
-        runner = GenerationRunner(writer, service.settings.rows)
+        n_prompt = sum(map(len, served.opened.tokenizer.encode_many(_prompts(question))))
+        runner = GenerationRunner(served, service.settings.rows)
         echoed = [one.prompt if question.echo else "" for one in wanted]
         if question.stream:
             wants_usage = bool(question.stream_options and question.stream_options.include_usage)
@@ -102,8 +106,8 @@ def openai_routes(service: Service) -> APIRouter:
     return router
 
 
-def _model(writer: TextStreamer) -> dict[str, Any]:
-    return {"id": writer.name, "object": "model", "created": 0, "owned_by": "regard"}
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "regard"}
 
 
 def _prompts(question: CompletionQuestion) -> list[str]:
@@ -119,7 +123,7 @@ def _refuse_unknown(question: CompletionQuestion) -> None:
 
 
 def _requests(
-    service: Service, writer: TextStreamer, question: CompletionQuestion
+    service: Service, served: Served[TextGenerator], question: CompletionQuestion
 ) -> list[GenerationRequest]:
     """One for each prompt and each of its n texts; every text has a chance of its own."""
     bounds, n = service.settings.bounds, question.n or 1
@@ -130,11 +134,11 @@ def _requests(
         raise RequestError(f"{len(stop)} words that end a text are too many: give up to 4")
     most = min(question.max_tokens or 16, bounds.new_tokens)
     for text in prompts:
-        n_tokens = writer.count(text)
-        if n_tokens >= writer.context:
+        n_tokens = len(served.opened.tokenizer.encode(text))
+        if n_tokens >= (context := served.opened.limit):
             raise RequestError(
-                f"the prompt has {n_tokens:,} tokens, and {writer.name} sees {writer.context:,} at "
-                f"once: shorten it to {writer.context - 1:,} or fewer",
+                f"the prompt has {n_tokens:,} tokens, and {served.name} sees {context:,} at "
+                f"once: shorten it to {context - 1:,} or fewer",
                 code="context_length_exceeded",
             )
     seed = question.seed if question.seed is not None else uuid.uuid4().int % 2**31

@@ -253,7 +253,7 @@ class ModelAnswer(BaseModel):
     """A served model."""
 
     name: str
-    does: Literal["translate", "write", "fill"]
+    does: str = Field(description="What it is for: translate, write, fill, classify, tag, ...")
     source_language: str | None = None
     target_language: str | None = None
     kind: str | None = None

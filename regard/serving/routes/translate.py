@@ -1,4 +1,4 @@
-"""Our own API: what is served, and translating with it, whole or as it is decoded."""
+"""Our own API: translating, whole or as it is decoded."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -7,22 +7,14 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from starlette.requests import Request
 
-from regard import __version__
 from regard.decoding import Search
 from regard.errors import RegardError
-from regard.folder import LoadedModel
-from regard.inspection.heads import n_heads
-from regard.inspection.trace import Does
-from regard.serving.catalogue import Served
-from regard.serving.generation import GptStreamer, TextStreamer
 from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import (
     EVENTS,
     PROBLEMS,
     AlignmentAnswer,
     HypothesisAnswer,
-    InfoAnswer,
-    ModelAnswer,
     SentenceAnswer,
     TranslateAnswer,
     TranslateQuestion,
@@ -41,16 +33,6 @@ from regard.serving.translation import (
 def translate_routes(service: Service) -> APIRouter:
     """The routes under /api/v1 that translate."""
     router = APIRouter(prefix="/api/v1", tags=["translate"])
-
-    @router.get("/info", responses=PROBLEMS)
-    async def info() -> InfoAnswer:
-        """Say which models are served, and how much one may ask for."""
-        models = [_model(one) for one in service.catalogue.translators]
-        models += [_writer(one) for one in service.catalogue.writers]
-        models += [_facts(one.name, "fill", one.finder.loaded) for one in service.catalogue.readers]
-        models.sort(key=lambda one: service.catalogue.names.index(one.name))
-        limits = dict(vars(service.settings.bounds))
-        return InfoAnswer(version=__version__, models=models, limits=limits)
 
     @router.post("/translate", responses=PROBLEMS)
     async def translate(request: Request, question: TranslateQuestion) -> TranslateAnswer:
@@ -96,7 +78,7 @@ def _runner(
         )
     search = Search(width=question.beam, n_best=question.n_best, alpha=question.alpha)
     check_texts(served, texts, bounds)
-    if question.alignments and not served.has_alignments:
+    if question.alignments and served.opened.models[0].aligning is None:
         raise RequestError(f"{served.name} never looks back at its source: it has no alignments")
     asked = [TranslationRequest(text, is_streamed) for text in texts]
     return TranslationRunner(served, search, service.settings.rows, question.alignments), asked
@@ -140,31 +122,3 @@ async def _lines(events: AsyncIterator[tuple[int, Any]]) -> AsyncIterator[bytes]
         yield line({"event": "done"})
     except RegardError as error:
         yield line({"event": "error", "error": str(error), "code": error.code})
-
-
-def _model(served: Served) -> ModelAnswer:
-    source, target = served.pair or (None, None)
-    facts = _facts(served.name, "translate", served.loaded)
-    return facts.model_copy(update={"source_language": source, "target_language": target})
-
-
-def _writer(writer: TextStreamer) -> ModelAnswer:
-    if isinstance(writer, GptStreamer):
-        return _facts(writer.name, "write", writer.loaded)
-    return ModelAnswer(name=writer.name, does="write")
-
-
-def _facts(name: str, does: Does, loaded: LoadedModel) -> ModelAnswer:
-    model = loaded.model
-    heads: dict[str, list[int]] = {}
-    for site in model.sites:
-        heads.setdefault(site.kind, []).append(n_heads(model, site))
-    return ModelAnswer(
-        name=name,
-        does=does,
-        kind=loaded.recipe.model.kind,
-        recipe=loaded.recipe.name,
-        parameters=model.n_parameters,
-        vocabulary=len(loaded.target_tokenizer),
-        heads=heads,
-    )

@@ -12,11 +12,12 @@ import pytest
 import torch
 from torch import nn
 
-from regard.config import Recipe, TransformerSection
+from regard.config import Recipe, TransformerSection, read_recipe
 from regard.folder import LoadedModel, save
-from regard.models import EncoderDecoder
+from regard.models import EncoderDecoder, Gpt, Sizes
 from regard.serving import Catalogue, Served, Server, Settings, create_app, open_models
-from regard.systems import Translator, build
+from regard.special import BOS, EOS, PAD
+from regard.systems import TextGenerator, Translator, build
 from regard.text import Characters, Words
 
 LETTERS = Characters.train(["abcdefghijklmnopqrstuvwxyz 0123456789 中文"])
@@ -56,7 +57,9 @@ class Copier(EncoderDecoder):
         return source[rows], place
 
 
-def copier(name: str = "copy", pair: tuple[str, str] | None = None, seconds: float = 0.0) -> Served:
+def copier(
+    name: str = "copy", pair: tuple[str, str] | None = None, seconds: float = 0.0
+) -> Served[Translator]:
     """A served model that gives back what it is given."""
     recipe = Recipe(model=TransformerSection(**SIZES))
     model = Copier(len(LETTERS), seconds)
@@ -64,10 +67,54 @@ def copier(name: str = "copy", pair: tuple[str, str] | None = None, seconds: flo
     return Served(name, Translator(loaded), pair)
 
 
-def model_of(served: Served) -> Copier:
-    model = served.loaded.model
+def model_of(served: Served[Translator]) -> Copier:
+    model = served.opened.model
     assert isinstance(model, Copier)
     return model
+
+
+DRAWN = [f"r{i}" for i in range(1000)]
+ODDS = -torch.arange(len(DRAWN)) / 1000  # no two alike, so that their order is known
+SPOKEN = Words(["a", "b", "c", "d", "stop", *(f"w{i}" for i in range(12)), *DRAWN])
+
+
+class Parrot(Gpt):
+    """Repeats the words of its prompt, then draws two of a thousand; each takes its time."""
+
+    def __init__(self, context: int, seconds: float) -> None:
+        super().__init__(len(SPOKEN), Sizes(4, 1, 4), n_layers=1, context=context)
+        self.seconds = seconds
+        self.sizes: list[int] = []  # of what was written together
+        self.n_written = 0
+
+    def start(self, source: torch.Tensor) -> Any:
+        self.sizes.append(len(source))
+        rows = [[one for one in row if one not in (PAD, BOS)] for row in source.tolist()]
+        return [[*row, None, None, EOS] for row in rows]
+
+    def step(self, state: Any, tokens: torch.Tensor) -> Any:
+        time.sleep(self.seconds)
+        self.n_written += len(state)
+        logits = torch.full((len(state), len(SPOKEN)), -30.0)
+        for row, (word, *_) in enumerate(state):
+            if word is None:
+                logits[row, -len(DRAWN) :] = ODDS
+            else:
+                logits[row, word] = 0.0
+        return logits, [left for _, *left in state]
+
+    def reorder(self, state: Any, rows: torch.Tensor) -> Any:
+        return [state[row] for row in rows.tolist()]
+
+
+def parrot(
+    name: str = "parrot", context: int = 50, seconds: float = 0.0
+) -> tuple[Served[TextGenerator], Parrot]:
+    """A served model that writes its prompt again, and the network to ask what it did."""
+    model = Parrot(context, seconds).eval()
+    recipe = read_recipe("gpt-tiny")
+    loaded = LoadedModel(model, recipe, SPOKEN, SPOKEN, Path(name), 1)
+    return Served(name, TextGenerator(loaded)), model
 
 
 @dataclass(frozen=True)

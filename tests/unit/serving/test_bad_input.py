@@ -18,17 +18,16 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from regard.serving import Bounds, Catalogue, Settings, open_models
-from tests.unit.serving.conftest import Live, copier, living
-from tests.unit.serving.test_openai import Parrot
+from tests.unit.serving.conftest import Live, copier, living, parrot
 
 
 @pytest.fixture(scope="module")
 def live(folder: Callable[..., Path]) -> Iterator[Live]:
     opened = open_models([str(folder("zh-en", n_layers=1, n_decoder_layers=1))])
-    models = (*opened.translators, copier("copy", ("en", "de")))
+    models = (*opened.models, copier("copy", ("en", "de")), parrot()[0])
     bounds = Bounds(characters=200, tokens=30, looked=8)  # so that most are short, or refused
     settings = Settings(port=0, bounds=bounds)
-    with living(Catalogue(models, (Parrot(),)), settings) as live:
+    with living(Catalogue(models), settings) as live:
         yield live
 
 
@@ -91,8 +90,8 @@ BODIES = {
     "null bytes": b'{"text": 0, "source": 0, "model": "\\u0000"}',
 }
 PATHS = (
-    *(f"/api/v1/{name}" for name in ("translate", "translate/stream", "trace", "arithmetic")),
-    *("/api/v1/heads", "/api/v1/ablate", "/api/v1/export"),
+    *(f"/api/v1/{name}" for name in ("translate", "translate/stream", "trace", "use")),
+    *("/api/v1/arithmetic", "/api/v1/heads", "/api/v1/ablate", "/api/v1/export"),
     *("/translate", "/detect", "/v1/completions"),
 )
 

@@ -37,7 +37,7 @@ def test_what_is_not_served() -> None:
     with pytest.raises(RequestError, match=r"there is no model 'two' that translates: .* one"):
         catalogue.translator("two")
     with pytest.raises(RequestError, match="no model that writes text is served"):
-        catalogue.writer(None)
+        catalogue.generator(None)
     with pytest.raises(RequestError, match="from 'de' to 'en'; the pairs are en-de"):
         catalogue.between("de", "en")
     with pytest.raises(ServiceError, match="two models would be called 'one'"):

@@ -19,7 +19,7 @@ pytest.importorskip("ctranslate2")
 TEXTS = [*SENTENCES, "", "the street", "a dog sleeps near the old house"]
 
 
-@pytest.fixture(scope="module", params=[1, 2], ids=["one lane", "two lanes"])
+@pytest.fixture(scope="module", params=[1, 2], ids=["one worker", "two workers"])
 def engines(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Live, Live]]:
@@ -28,7 +28,7 @@ def engines(
     before = torch.get_num_threads()
     torch.set_num_threads(request.param)
     theirs = open_models([place], compute="float32")
-    assert isinstance(theirs.translators[0].translator, CTranslate2Translator)
+    assert isinstance(theirs.translators[0].opened, CTranslate2Translator)
     with living(open_models([place])) as our_live, living(theirs) as their_live:
         yield our_live, their_live
     torch.set_num_threads(before)

@@ -153,7 +153,7 @@ def test_a_request_that_takes_too_long_is_given_up_and_frees_the_queue() -> None
 
 def test_one_sentence_that_breaks_the_model_takes_no_other_with_it() -> None:
     served = copier(seconds=0.001)
-    model_of(served).fails_at = served.translator.source_tokenizer.encode("9")[0]
+    model_of(served).fails_at = served.opened.tokenizer.encode("9")[0]
 
     async def load(live: Live) -> list[httpx.Response]:
         texts = ["abc", "999", "def", "ghi"]

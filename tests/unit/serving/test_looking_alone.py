@@ -104,7 +104,7 @@ def test_switched_off_heads(client: httpx.Client, places: dict[str, Path], name:
     head = "decoder.0" if name == "story" else "encoder.0"
     said = client.post("/ablate", json={**ASKED[name], "heads": [head]}).json()
     opened = open_model(places[name])
-    found = open_model(opened).ablate(ASKED[name]["source"], head, n_new=ASKED[name].get("new"))
+    found = opened.ablate(ASKED[name]["source"], head, n_new=ASKED[name].get("new"))
     assert (said["before"], said["after"]) == (found.before.text, found.after.text)
     assert said["changes"] == pytest.approx(list(found.changes), abs=1e-4)
     assert said["tokens"] == list(found.scored_before.pieces)

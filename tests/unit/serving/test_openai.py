@@ -1,9 +1,9 @@
 """OpenAI's API, with its own client, and a writer that says what it was asked."""
 
+import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -13,51 +13,25 @@ import torch
 
 from regard.config import Recipe, TrainingSection
 from regard.config.alone import GptSection
+from regard.decoding import Sampling
+from regard.decoding.sampling import draw
 from regard.folder import save
 from regard.serving import Catalogue, Settings, open_models
-from regard.serving.generation import GenerationRequest, TextChunk
 from regard.systems import TextGenerator, build
 from regard.text import Words
-from tests.unit.serving.conftest import Live, living
+from tests.unit.serving.conftest import DRAWN, ODDS, Live, living, parrot
 
 
-@dataclass
-class Parrot:
-    """Repeats the words of its prompt; each takes its time."""
-
-    name: str = "parrot"
-    context: int = 50
-    seconds: float = 0.0
-    n_written: int = 0
-    sizes: list[int] = field(default_factory=list)  # of what was written together
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-    def stream(
-        self, requests: Sequence[GenerationRequest], is_wanted: Callable[[int], bool]
-    ) -> Iterator[tuple[int, TextChunk]]:
-        self.sizes.append(len(requests))
-        texts = [
-            [*one.prompt.split(), f"seed{one.seed}", f"t{one.temperature:g}"] for one in requests
-        ]
-        for step in range(max(map(len, texts)) + 1):
-            time.sleep(self.seconds)
-            if not any(map(is_wanted, range(len(requests)))):
-                return
-            for i, (one, words) in enumerate(zip(requests, texts, strict=True)):
-                if not is_wanted(i) or step > (n := min(len(words), one.max_tokens)):
-                    continue
-                if step < n:
-                    self.n_written += 1
-                    yield i, TextChunk(f" {words[step]}")
-                else:
-                    yield i, TextChunk("", 0, "length" if n < len(words) else "stop")
+def drawn(seed: int, temperature: float = 1.0) -> list[str]:
+    """What a parrot would draw, one after another."""
+    chance, sampling = random.Random(f"{seed} 0 0"), Sampling(temperature)
+    chances = (torch.tensor([chance.random()]).double() for _ in range(9))
+    return [DRAWN[int(draw(ODDS[None], sampling, one))] for one in chances]
 
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
-    with living(Catalogue((), (Parrot(), Parrot("slow", seconds=0.05)))) as live:
+    with living(Catalogue((parrot()[0], parrot("slow", seconds=0.05)[0]))) as live:
         yield live
 
 
@@ -78,11 +52,11 @@ def test_completions(client: openai.OpenAI) -> None:
     answer = client.completions.create(
         model="parrot", prompt=["a b c", "d"], n=2, max_tokens=4, seed=7, temperature=0.5
     )
+    words = [drawn(seed, 0.5) for seed in (7, 8)]
+    assert words[0] != words[1]
     assert [(one.index, one.text, one.finish_reason) for one in answer.choices] == [
-        (0, " a b c seed7", "length"),
-        (1, " a b c seed8", "length"),
-        (2, " d seed7 t0.5", "stop"),
-        (3, " d seed8 t0.5", "stop"),
+        *((i, f" a b c {words[i][3]}", "length") for i in range(2)),
+        *((2 + i, f" d {words[i][1]} {words[i][2]}", "stop") for i in range(2)),
     ]
     assert answer.usage is not None
     assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (4, 14)
@@ -107,7 +81,7 @@ def test_a_stream(client: openai.OpenAI) -> None:
         )
     )
     told = [one.choices[0] for one in events if one.choices]
-    assert [one.text for one in told] == [" a", " b", " seed3", " t1", ""]
+    assert [one.text for one in told] == [" a", " b", *(f" {word}" for word in drawn(3)[2:4]), ""]
     assert [one.finish_reason for one in told] == [None] * 4 + ["stop"]
     assert events[-1].usage is not None
     assert events[-1].usage.total_tokens == 6
@@ -138,7 +112,7 @@ def test_refusals(client: openai.OpenAI, options: dict[str, object], sentence: s
 
 
 def test_a_key_is_the_clients_own() -> None:
-    with living(Catalogue((), (Parrot(),)), Settings(port=0, keys=frozenset({"k"}))) as live:
+    with living(Catalogue((parrot()[0],)), Settings(port=0, keys=frozenset({"k"}))) as live:
         with openai.OpenAI(base_url=f"{live.url}/v1", api_key="k") as client:
             assert client.completions.create(model="parrot", prompt="a").choices
         with (
@@ -149,8 +123,8 @@ def test_a_key_is_the_clients_own() -> None:
 
 
 def test_who_breaks_off_is_not_written_for() -> None:
-    slow = Parrot("slow", context=1000, seconds=0.02)
-    with living(Catalogue((), (slow,))) as live:
+    served, slow = parrot("slow", context=1000, seconds=0.02)
+    with living(Catalogue((served,))) as live:
         body = {"model": "slow", "prompt": "a " * 500, "max_tokens": 500, "stream": True}
         with httpx.stream("POST", f"{live.url}/v1/completions", json=body) as answer:
             for _ in answer.iter_lines():
@@ -169,8 +143,7 @@ def test_a_gpt_writes(tmp_path: Path) -> None:
     recipe = Recipe(model=section, training=TrainingSection(task="language"))
     place = save(tmp_path / "story", model, recipe, words, words)
     catalogue = open_models([str(place)])
-    (teller,) = catalogue.writers
-    assert (teller.name, teller.context, teller.count("once there")) == ("story", 16, 2)
+    assert [(one.name, one.opened.limit) for one in catalogue.generators] == [("story", 16)]
     with (
         living(catalogue) as live,
         openai.OpenAI(base_url=f"{live.url}/v1", api_key="any", max_retries=0) as client,
@@ -184,21 +157,18 @@ def test_a_gpt_writes(tmp_path: Path) -> None:
     assert whole.usage.completion_tokens == len(words.encode(text)) > 0
     reason = whole.choices[0].finish_reason
     assert reason == ("length" if whole.usage.completion_tokens == 20 else "stop")
-    expected = "".join(
-        one
-        for one in TextGenerator.open(place).write("once there was", None, most=20)
-        if isinstance(one, str)
+    assert (
+        text == TextGenerator.open(place).write("once there was", max_tokens=20, greedy=True).text
     )
-    assert text == expected
 
 
 def test_who_comes_together_is_written_for_together_and_gets_their_own() -> None:
-    slow = Parrot("slow", context=100, seconds=0.02)
+    served, slow = parrot("slow", context=100, seconds=0.02)
     bodies = [
         {"model": "slow", "prompt": f"w{i} " * (1 + i % 5), "seed": i, "max_tokens": 9}
         for i in range(12)
     ]
-    with living(Catalogue((), (slow,))) as live, ThreadPoolExecutor(12) as clients:
+    with living(Catalogue((served,))) as live, ThreadPoolExecutor(12) as clients:
 
         def ask(body: dict[str, object]) -> str:
             answer = httpx.post(f"{live.url}/v1/completions", json=body, timeout=30)
@@ -206,5 +176,6 @@ def test_who_comes_together_is_written_for_together_and_gets_their_own() -> None
 
         texts = list(clients.map(ask, bodies))
     for i, text in enumerate(texts):
-        assert text.split() == [f"w{i}"] * (1 + i % 5) + [f"seed{i}", "t1"]
+        n = 1 + i % 5
+        assert text.split() == [f"w{i}"] * n + drawn(i)[n : n + 2]
     assert max(slow.sizes) > 1

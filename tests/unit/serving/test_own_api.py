@@ -10,7 +10,7 @@ from safetensors import safe_open
 
 from regard.decoding import Search
 from regard.inspection.trace import Trace
-from regard.systems import Translator, load, open_model, trace
+from regard.systems import Translator, load, trace
 from tests.unit.serving.conftest import Live
 
 SOURCES = ["ein Hund sieht", "im", ""]
@@ -128,9 +128,7 @@ def test_heads(client: httpx.Client) -> None:
 def test_ablation(client: httpx.Client, translator: Translator) -> None:
     asked = {"source": SOURCES[0], "target": "im Haus .", "heads": ["cross.1", "encoder.0.2"]}
     said = client.post("/ablate", json=asked).json()
-    expected = open_model(translator).ablate(
-        SOURCES[0], ["cross.1", "encoder.0.2"], target="im Haus ."
-    )
+    expected = translator.ablate(SOURCES[0], ["cross.1", "encoder.0.2"], target="im Haus .")
     assert said["heads"] == [head.name for head in expected.heads]
     assert said["changes"] == pytest.approx(list(expected.changes), abs=1e-5)
     assert said["after"] == expected.after.text

@@ -12,9 +12,10 @@ import torch
 
 from regard.config import read_recipe, write_recipe
 from regard.errors import ServiceError
-from regard.folder import begin, keep_moment, load_without_weights
+from regard.folder import begin, keep_moment, read_folder
 from regard.serving import open_models
 from regard.serving.runs import History, Runs, is_run, thinned
+from regard.systems import build
 from tests.unit.serving.conftest import Live, living
 
 SOURCE = "ein Hund sieht"
@@ -46,7 +47,7 @@ def write(folder: Path, *records: dict[str, Any], end: str = "\n") -> None:
 @pytest.fixture
 def run(folder: Callable[..., Path], tmp_path: Path) -> Path:
     """A folder as a run leaves it before it has kept any weights."""
-    made = load_without_weights(folder("run"))
+    made = read_folder(folder("run"))
     place = begin(tmp_path / "runs/run", made.recipe, made.source_tokenizer, made.target_tokenizer)
     write(place, step(10), step(20))
     return place
@@ -147,7 +148,8 @@ def test_how_a_run_stands(live: Live, run: Path) -> None:
 
 
 def test_the_same_text_through_earlier_and_later_weights(live: Live, run: Path) -> None:
-    model = load_without_weights(run).model
+    made = read_folder(run)
+    model = build(made.recipe.model, len(made.source_tokenizer), len(made.target_tokenizer))
     for update in (0, 20):
         with torch.no_grad():
             for parameter in model.parameters():
