@@ -9,7 +9,7 @@ from regard.cli.progress import Showing
 from regard.cli.training_lines import clock
 from regard.config import Recipe, known
 from regard.systems import system_of
-from regard.systems.system import Words
+from regard.systems.system import Wording
 from regard.training import Prepared, Record, find_concerns
 from regard.training.events import (
     DataRead,
@@ -100,7 +100,7 @@ class Display(Showing):
         self.say(f"Next: {command}", is_command=True)
 
     @property
-    def _words(self) -> Words:
+    def _words(self) -> Wording:
         return system_of(self._recipe).words
 
     def _step(self, event: Stepped) -> None:

@@ -12,7 +12,7 @@ from regard.counting import counted, duration
 from regard.evaluation import LabelQuality
 from regard.kernels import is_native
 from regard.systems import system_of
-from regard.systems.system import Words
+from regard.systems.system import Wording
 from regard.training import Prepared
 from regard.training.events import Finished, Sample, Validated
 
@@ -137,7 +137,7 @@ def finished_line(event: Finished) -> str:
     )
 
 
-def next_command(words: Words, folder: object, example: str | None) -> str:
+def next_command(words: Wording, folder: object, example: str | None) -> str:
     """What to type to use the model."""
     model = shlex.quote(str(folder))
     if example is None and words.example.startswith("echo"):

@@ -84,12 +84,12 @@ class Readout(nn.Module):
     """
 
     def __init__(
-        self, kind: str, d_hidden: int, d_word: int, d_context: int, d_output: int
+        self, readout: str, d_hidden: int, d_word: int, d_context: int, d_output: int
     ) -> None:
         super().__init__()
-        if kind not in READOUTS:
-            raise UsageError(f"there is no readout {kind!r}: choose {' or '.join(READOUTS)}")
-        self.is_maxout = kind == "maxout"
+        if readout not in READOUTS:
+            raise UsageError(f"there is no readout {readout!r}: choose {' or '.join(READOUTS)}")
+        self.is_maxout = readout == "maxout"
         width = 2 * d_output if self.is_maxout else d_output
         self.state = nn.Linear(d_hidden, width)
         self.word = nn.Linear(d_word, width, bias=False)

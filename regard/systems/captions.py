@@ -33,7 +33,7 @@ from regard.systems.opened import OpenedModel, refusal
 from regard.systems.request import SearchOptions, chosen_search
 from regard.systems.results import Output, Result, Scored
 from regard.systems.scoring import pair_losses, windows
-from regard.systems.system import PAIRS_ONLY, System, Words
+from regard.systems.system import PAIRS_ONLY, System, Wording
 from regard.systems.translation import aligning_layer, spelled
 from regard.systems.watching import positions, provenance, steps, watch
 from regard.text import Tokenizer, measure_fertility, sentences
@@ -408,7 +408,7 @@ SYSTEM = System(
     build=_build,
     prepare=_prepare,
     open=PictureCaptioner,
-    words=Words(
+    words=Wording(
         command="caption",
         methods=("caption",),
         use="`regard caption` describes pictures with it",

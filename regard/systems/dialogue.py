@@ -15,7 +15,7 @@ from regard.systems.opened import refusal
 from regard.systems.pairs import prepare_pairs
 from regard.systems.request import SearchOptions, chosen_search
 from regard.systems.results import Result, Scored
-from regard.systems.system import System, Words
+from regard.systems.system import System, Wording
 from regard.systems.translation import Translator
 from regard.text.given import checked_text, checked_texts
 from regard.text.streaming import StreamedText
@@ -184,7 +184,7 @@ SYSTEM = System(
     build=build_pair_network,
     prepare=_prepare,
     open=DialogueModel,
-    words=Words(
+    words=Wording(
         command="chat",
         methods=("chat", "answer"),
         use="`regard chat` talks with it",

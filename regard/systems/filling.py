@@ -28,7 +28,7 @@ from regard.systems.networks import sizes_alone, stack
 from regard.systems.opened import OpenedModel, refusal
 from regard.systems.results import Output, Result, Scored
 from regard.systems.scoring import padded, row_losses, windows
-from regard.systems.system import TEXT_ONLY, System, Words
+from regard.systems.system import TEXT_ONLY, System, Wording
 from regard.systems.texts import (
     MOST_MEASURED,
     PreparedTexts,
@@ -423,7 +423,7 @@ SYSTEM = System(
     build=_build,
     prepare=PreparedFilling.prepare,
     open=TextEncoder,
-    words=Words(
+    words=Wording(
         command="fill",
         methods=("fill", "embed", "similarity"),
         use="`regard fill` and `regard embed` read with it",

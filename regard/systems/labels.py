@@ -27,7 +27,7 @@ from regard.systems.labelled import Examples, PreparedLabels, Row, n_labels
 from regard.systems.networks import layers, sizes_alone
 from regard.systems.opened import OpenedModel, refusal
 from regard.systems.results import Result
-from regard.systems.system import LABELS_ONLY, System, Words
+from regard.systems.system import LABELS_ONLY, System, Wording
 from regard.text import Tokenizer
 from regard.text.given import checked_items, checked_text, checked_texts
 
@@ -215,7 +215,7 @@ SYSTEM = System(
     build=_build,
     prepare=PreparedTextLabels.prepare,
     open=TextClassifier,
-    words=Words(
+    words=Wording(
         command="classify",
         methods=("classify",),
         use="`regard classify` reads with it, and judges it with --gold FILE",

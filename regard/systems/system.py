@@ -49,7 +49,7 @@ class Prepare(Protocol):
 
 
 @dataclass(frozen=True)
-class Words:
+class Wording:
     """How one speaks of a system: its verb, what a run counts, what the parts of a sample are."""
 
     command: str  # that uses it
@@ -73,7 +73,7 @@ class System:
     build: Callable[[Network, int, int], Model]  # for vocabularies of so many source, target tokens
     prepare: Prepare
     open: "Callable[[LoadedModel], OpenedModel]"
-    words: Words
+    words: Wording
     data: tuple[str, ...]
     refusals: Mapping[str, str]
     n_read: Callable[[Recipe], float] = lambda recipe: 1.0  # tokens read for each that is counted

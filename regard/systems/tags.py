@@ -36,7 +36,7 @@ from regard.systems.labels import LabellingModel, TextLabel
 from regard.systems.networks import layers, sizes_alone
 from regard.systems.opened import refusal
 from regard.systems.results import Result
-from regard.systems.system import LABELS_ONLY, System, Words
+from regard.systems.system import LABELS_ONLY, System, Wording
 from regard.text import Tokenizer, Word
 from regard.text.given import checked_items, checked_text
 from regard.text.segmenting import Lexicon, is_parted, parted
@@ -245,7 +245,7 @@ SYSTEM = System(
     build=_build,
     prepare=PreparedWordTags.prepare,
     open=WordTagger,
-    words=Words(
+    words=Wording(
         command="tag",
         methods=("tag",),
         use="`regard tag` reads with it, and judges it with --gold FILE",

@@ -26,7 +26,7 @@ from regard.systems.pairs import prepare_pairs
 from regard.systems.request import Request, SearchOptions, chosen_search, spellings
 from regard.systems.results import Output, Result, Scored
 from regard.systems.scoring import pair_losses, token_log_probabilities, windows
-from regard.systems.system import PAIRS_ONLY, System, Words
+from regard.systems.system import PAIRS_ONLY, System, Wording
 from regard.systems.watching import positions, provenance, steps, watch
 from regard.text import Tokenizer, sentences
 from regard.text.given import checked_items, checked_pairs, checked_text
@@ -452,7 +452,7 @@ SYSTEM = System(
     build=build_pair_network,
     prepare=prepare_pairs,
     open=Translator,
-    words=Words(
+    words=Wording(
         command="translate",
         methods=("translate", "align", "score"),
         use="`regard translate` reads with it",

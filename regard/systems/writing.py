@@ -28,7 +28,7 @@ from regard.systems.networks import sizes_alone, stack
 from regard.systems.opened import OpenedModel, refusal
 from regard.systems.results import Output, Result, Scored, check_options
 from regard.systems.scoring import padded, row_losses, windows
-from regard.systems.system import TEXT_ONLY, System, Words
+from regard.systems.system import TEXT_ONLY, System, Wording
 from regard.systems.texts import (
     MOST_MEASURED,
     PreparedTexts,
@@ -360,7 +360,7 @@ SYSTEM = System(
     build=_build,
     prepare=PreparedWriting.prepare,
     open=TextGenerator,
-    words=Words(
+    words=Wording(
         command="generate",
         methods=("write",),
         use="`regard generate` writes with it",

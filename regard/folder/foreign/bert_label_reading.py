@@ -42,11 +42,12 @@ def read(found: GivenEncoder, kind: str) -> Imported:
     """Our model of that kind, of the same numbers and labels."""
     folder, given = found.folder, found.given
     labels = _labels(folder, len(given.take(f"{names.LABELS[1]}.weight")))
-    _require_lines_hold(folder, labels, kind)
-    pairs = {"n_texts": folder.config.get(names.TEXTS, 1)} if kind == "bert-classify" else {}
+    is_tagger = _SECTIONS[kind] is TaggerSection
+    _require_lines_hold(folder, labels, is_tagger=is_tagger)
+    pairs = {} if is_tagger else {"n_texts": folder.config.get(names.TEXTS, 1)}
     with stated_in(folder):
         section = _SECTIONS[kind](**found.sizes(), labels=labels, **pairs)
-    pooler = [names.POOLER] if kind == "bert-classify" else []
+    pooler = [] if is_tagger else [names.POOLER]
     weights = found.weights(section, [names.LABELS, *pooler])
     left_out = given.leave(lambda name: name.startswith(_OTHER_HEADS))
     given.require_all_taken("BERT")
@@ -79,13 +80,15 @@ def _labels(folder: HuggingFaceFolder, n_labels: int) -> tuple[str, ...]:
     return labels
 
 
-def _require_lines_hold(folder: HuggingFaceFolder, labels: tuple[str, ...], kind: str) -> None:
+def _require_lines_hold(
+    folder: HuggingFaceFolder, labels: tuple[str, ...], *, is_tagger: bool
+) -> None:
     """Labels stand at the ends of lines, after tabs, and tags are told apart by spaces."""
     for name in labels:
         is_one_word = len(name.split()) == 1
         is_of_one_column = name == name.strip() != "" and not set(name) & set("\t\n\r")
-        if not (is_one_word if kind == "bert-tag" else is_of_one_column):
-            apart = "spaces, tabs" if kind == "bert-tag" else "spaces around it, tabs"
+        if not (is_one_word if is_tagger else is_of_one_column):
+            apart = "spaces, tabs" if is_tagger else "spaces around it, tabs"
             raise ModelFolderError(
                 f"{folder.path / CONFIG} names a label {name!r} in id2label, which no line of "
                 f"examples can hold: give it a name there that has characters, and no {apart} or "

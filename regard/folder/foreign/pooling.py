@@ -20,20 +20,20 @@ def read_pooling(folder: HuggingFaceFolder) -> dict[str, Any]:
     root, modules = _modules(folder)
     said: dict[str, Any] = {}
     for one in modules:
-        kind = str(one.get("type")).rpartition(".")[2]
+        module = str(one.get("type")).rpartition(".")[2]
         table = root.optional_table(f"{one.get('path')}/config.json")
-        if kind == "Transformer":
+        if module == "Transformer":
             length = folder.optional_table(SIZES).get("max_seq_length")
             if length is not None:
                 places = folder.config.get("max_position_embeddings", length)
                 said["sentence_length"] = min(int(length), int(places))
-        elif kind == "Pooling":
+        elif module == "Pooling":
             said["pooling"] = _pooling(root.path / str(one.get("path")), table)
-        elif kind == "Normalize":
+        elif module == "Normalize":
             said["is_normalised"] = True
         else:
             raise ModelFolderError(
-                f"{root.path / MODULES} names a module {kind}, and Regard makes a sentence's "
+                f"{root.path / MODULES} names a module {module}, and Regard makes a sentence's "
                 "vector by Pooling and Normalize alone: such a model cannot be read"
             )
     return said
@@ -76,10 +76,10 @@ def pooling_tables(section: BertSection) -> dict[str, Any]:
         {
             "idx": i,
             "name": str(i),
-            "path": "" if i == 0 else f"{i}_{kind}",
-            "type": f"sentence_transformers.models.{kind}",
+            "path": "" if i == 0 else f"{i}_{module}",
+            "type": f"sentence_transformers.models.{module}",
         }
-        for i, kind in enumerate(kinds)
+        for i, module in enumerate(kinds)
     ]
     modes = {f"{_MODE}{theirs}": ours == section.pooling for ours, theirs in _MODES.items()}
     return {
