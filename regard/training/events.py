@@ -74,7 +74,7 @@ class Sample:
     reference: str | None = None  # what the output should be, where that is known
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Validated:
     """The model was measured on held-out data."""
 
@@ -88,6 +88,10 @@ class Validated:
     # The share of outputs that are one and the same, where references differ more.
     repeated: float | None = None
     samples: tuple[Sample, ...] = ()
+
+    def __repr__(self) -> str:
+        measured = "" if self.quality is None else f", {self.quality.summary}"
+        return f"Validated(update={self.update}, loss={self.loss:.4g}{measured})"
 
 
 @dataclass(frozen=True)

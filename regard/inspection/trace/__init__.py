@@ -1,7 +1,7 @@
 """A trace: a text, what a model made of it, and every attention on the way."""
 
 from regard.inspection.trace.picture import TracedPicture
-from regard.inspection.trace.table import READINGS, Table, looks_of_steps, table
+from regard.inspection.trace.table import READINGS, AttentionMatrix, Table, looks_of_steps, table
 from regard.inspection.trace.trace import Alternative, Provenance, Step, Trace, TracedSite
 from regard.inspection.trace.ways import (
     ATTENTIONS,
@@ -24,6 +24,7 @@ __all__ = [
     "WAYS",
     "Alternative",
     "AttentionKind",
+    "AttentionMatrix",
     "Does",
     "Kind",
     "Label",

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from regard.errors import UsageError
+from regard.errors import UsageError, shortened
 from regard.inspection.trace.trace import Trace
 from regard.inspection.trace.ways import ATTENTIONS, AttentionKind, Kind
 from regard.shapes import Float
@@ -75,6 +76,49 @@ class Table:
                 return i
         said = " ".join(label.text for label in self.rows)
         raise UsageError(f"the word {word!r} is not among the rows of {self.kind}: {said}")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AttentionMatrix:
+    """Weights with names: ``values[i, j]`` is how much row i looks at column j."""
+
+    values: Float[np.ndarray, "R C"]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    site: str  # "cross.1"
+    head: int | None  # None: the mean of all
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.values, dtype=dtype, copy=copy is not False)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        return self.values.shape
+
+    def to_dict(self) -> dict[str, Any]:
+        """Names and numbers as plain data."""
+        return {
+            "site": self.site,
+            "head": self.head,
+            "rows": list(self.rows),
+            "columns": list(self.columns),
+            "values": self.values.tolist(),
+        }
+
+    def __repr__(self) -> str:
+        whose = "mean of heads" if self.head is None else f"head {self.head}"
+        size = f"{len(self.rows)} × {len(self.columns)}"
+        return f"AttentionMatrix({self.site}, {whose}, {size}: {shortened(' '.join(self.rows))!r})"
+
+
+def attention_matrix(
+    trace: Trace, kind: str, layer: int | None, head: int | None, *, merges: bool
+) -> AttentionMatrix:
+    """The weights of one head, or the mean of all, by words or by tokens."""
+    found = table(trace, kind, layer, heads=None if head is None else [head], merges=merges)
+    rows, columns = (tuple(one.text for one in side) for side in (found.rows, found.columns))
+    return AttentionMatrix(found.mean, rows, columns, f"{found.kind}.{found.layer}", head)
 
 
 def table(

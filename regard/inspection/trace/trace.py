@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from regard.inspection.trace.ways import (
 )
 from regard.shapes import Float
 from regard.text.tokens import Sentence, Token
+
+if TYPE_CHECKING:
+    from regard.inspection.trace.table import AttentionMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +179,26 @@ class Trace:
             )
         known = ", ".join(site.name for site in self.sites)
         raise UsageError(f"this trace has no site {kind}.{layer}: choose one of {known}")
+
+    def attention(
+        self,
+        layer: int | None = None,
+        head: int | None = None,
+        *,
+        site: str | None = None,
+        tokens: bool = False,
+    ) -> "AttentionMatrix":
+        """The weights of a layer with the words they are between: an array with names.
+
+        Args:
+            layer: from 0; without it the one that aligns, or the last.
+            head: from 0; without it the mean of all.
+            site: "encoder", "decoder" or "cross"; without it the attention to the source.
+            tokens: by the model's pieces instead of words.
+        """
+        from regard.inspection.trace.table import attention_matrix
+
+        return attention_matrix(self, site or self.usual_site, layer, head, merges=not tokens)
 
     def save(self, path: str | Path) -> Path:
         """Write it to one file, which is safe to open."""
