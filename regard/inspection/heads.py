@@ -107,12 +107,8 @@ def _meant(name: str, known: tuple[Head, ...], kind: str | None) -> list[Head]:
             f"{name!r} is no head: a head is called encoder.3.2 (layer 3, head 2), a layer "
             "encoder.3; the attentions are encoder, decoder and cross"
         )
-    numbers = tuple(int(part) for part in parts[1:])
-    found = [
-        head
-        for head in known
-        if head.kind == parts[0] and (head.layer, head.head)[: len(numbers)] == numbers
-    ]
+    beginning = ".".join([parts[0], *(f"{int(part)}" for part in parts[1:])]) + "."
+    found = [head for head in known if f"{head.name}.".startswith(beginning)]
     if not found:
         raise UsageError(f"this model has no {'.'.join(parts)}: {_listed(known)}")
     return found

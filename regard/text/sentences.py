@@ -7,7 +7,6 @@ decoding one more id at a time.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
 
 from regard.special import BOS, EOS, NAMES, UNKNOWN
 from regard.text.sentencepiece_text import SentencePieceText
@@ -216,17 +215,8 @@ class Units:
         return [token.word or 0 for token in self.tokens]
 
 
-@runtime_checkable
-class Cutting(Protocol):
-    """Of a tokenizer, what units need."""
-
-    def pieces(self, text: str) -> list[Token]:
-        """The tokens of a text in their places."""
-        ...
-
-
 def read_units(
-    tokenizer: Cutting, text: str, words: Sequence[str] = (), *, limit: int | None = None
+    tokenizer: Tokenizer, text: str, words: Sequence[str] = (), *, limit: int | None = None
 ) -> Units:
     """Cut a text into its words; words that share a token are one unit, as the model sees them.
 

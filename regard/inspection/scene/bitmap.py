@@ -1,7 +1,5 @@
 """Images: a heat map whose cells are too many to draw one by one, and pictures lit in parts."""
 
-import struct
-import zlib
 from base64 import b64encode
 
 import numpy as np
@@ -9,6 +7,7 @@ import numpy.typing as npt
 
 from regard.inspection.scene.colours import ramp_table
 from regard.inspection.scene.items import Heat, Image
+from regard.inspection.trace.picture import as_png
 from regard.shapes import Float
 
 _SHARP = 4  # a cell of a small matrix is this many pixels wide, lest viewers blur it
@@ -34,18 +33,8 @@ def png(heat: Heat, theme: str) -> bytes:
     indices = shades(heat)
     if indices.size <= 40_000:
         indices = np.repeat(np.repeat(indices, _SHARP, 0), _SHARP, 1)
-    height, width = indices.shape
     palette = np.rint(255 * ramp_table(theme, heat.ramp)).astype(np.uint8)
-    rows = np.concatenate([np.zeros((height, 1), np.uint8), indices], axis=1)  # no filter
-    return b"".join(
-        (
-            b"\x89PNG\r\n\x1a\n",
-            _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
-            _chunk(b"PLTE", palette.tobytes()),
-            _chunk(b"IDAT", zlib.compress(rows.tobytes(), 6)),
-            _chunk(b"IEND", b""),
-        )
-    )
+    return as_png(indices, palette)
 
 
 def data_address(png: bytes) -> str:
@@ -75,8 +64,3 @@ def lit(item: Image) -> npt.NDArray[np.uint8]:
         dark = Pillow.fromarray(veil(item.light)[..., 1]).resize(size, Pillow.Resampling.BILINEAR)
         image.paste((0, 0, 0), mask=dark)
     return np.asarray(image)
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    check = zlib.crc32(kind + content)
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)

@@ -11,7 +11,7 @@ from regard.inspection.trace.ways import (
     Does,
     Kind,
     Side,
-    Way,
+    TracedWay,
 )
 from regard.text.tokens import BEGINNING, MASK, Label, Sentence, Token, Word
 
@@ -37,7 +37,7 @@ __all__ = [
     "Trace",
     "TracedPicture",
     "TracedSite",
-    "Way",
+    "TracedWay",
     "Word",
     "looks_of_steps",
     "table",

@@ -73,10 +73,12 @@ class TracedPicture:
 Source = Sentence | TracedPicture
 
 
-def as_png(pixels: npt.NDArray[np.uint8]) -> bytes:
-    """A PNG of red, green and blue, or of grey and alpha."""
+def as_png(pixels: npt.NDArray[np.uint8], palette: npt.NDArray[np.uint8] | None = None) -> bytes:
+    """A PNG of red, green and blue, of grey and alpha, or of numbers of colours in a palette."""
     from PIL import Image
 
-    written = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels)).save(written, "PNG", optimize=True)
+    image, written = Image.fromarray(np.ascontiguousarray(pixels)), io.BytesIO()
+    if palette is not None:
+        image.putpalette(palette.tobytes())
+    image.save(written, "PNG", optimize=palette is None)
     return written.getvalue()

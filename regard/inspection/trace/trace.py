@@ -19,7 +19,7 @@ from regard.inspection.trace.ways import (
     Does,
     Kind,
     Side,
-    Way,
+    TracedWay,
 )
 from regard.shapes import Float
 from regard.text.tokens import Sentence, Token
@@ -110,7 +110,7 @@ class Trace:
     does: Does = "translate"
 
     @property
-    def way(self) -> Way:
+    def way(self) -> TracedWay:
         """What follows from what the model does."""
         return WAYS[self.does] if self.picture is None else CAPTIONING
 

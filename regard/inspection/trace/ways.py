@@ -10,7 +10,7 @@ KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
 
 
 @dataclass(frozen=True)
-class Way:
+class TracedWay:
     """What a model does with a text, as its traces and their pictures need to know it."""
 
     reads: tuple[Side, ...]  # what the model is given, in this order
@@ -32,8 +32,8 @@ class Way:
         return len(self.reads) > 1
 
 
-WAYS: dict[Does, Way] = {
-    "translate": Way(
+WAYS: dict[Does, TracedWay] = {
+    "translate": TracedWay(
         reads=("source", "target"),
         looks="cross",
         counts="{n} source and {targets}",
@@ -41,7 +41,7 @@ WAYS: dict[Does, Way] = {
         shows="word written",
         steps="steps, </s> included",
     ),
-    "write": Way(
+    "write": TracedWay(
         reads=("target",),
         looks="decoder",
         counts="{tokens} given and {n_new} new",
@@ -51,7 +51,7 @@ WAYS: dict[Does, Way] = {
         has_prompt=True,
         left_out="first",
     ),
-    "fill": Way(
+    "fill": TracedWay(
         reads=("source",),
         looks="encoder",
         counts="{tokens}, {n_new} of them found",
