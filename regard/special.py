@@ -7,3 +7,6 @@ NAMES = ("<pad>", "<unk>", "<s>", "</s>")
 
 TURN = "<turn>"
 """What stands between two turns of a conversation: one token of every tokenizer that learned it."""
+
+UNKNOWN_SURFACE = "⁇"
+"""What stands in decoded text for a token the vocabulary does not hold."""

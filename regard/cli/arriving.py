@@ -1,10 +1,14 @@
-"""Lines as they arrive: what is there is given at once, so a program can talk with ours by pipe."""
+"""Lines as they are typed or arrive: a person can talk with us, and a program by pipe, at once."""
 
 import os
 import queue
+import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+
+import typer
 
 from regard.data.lines import likely_encoding, read_lines
 from regard.errors import DataError, RegardError
@@ -14,6 +18,7 @@ _CHUNK = 1 << 16
 _CHUNKS_AHEAD = 64
 _LONGEST = 1 << 22  # bytes; no sentence is that long, a file that is not text may well be
 _NAME = "standard input"
+_PROMPT = "› "
 
 
 def lines_of_files(paths: Sequence[Path]) -> Iterator[list[str]]:
@@ -110,3 +115,18 @@ def _decoded(number: int, raw: bytes) -> str:
             f"iconv -f {likely_encoding(raw)} -t UTF-8"
         ) from error
     return text.removesuffix("\r").replace("\0", "")
+
+
+def typed_lines(greeting: str) -> Iterator[str]:
+    """What is typed, line by line, until Ctrl-D; the greeting goes to standard error."""
+    typer.secho(greeting, err=True, dim=True)
+    with_prompt = sys.stdout.isatty()
+    with suppress(ImportError):  # not on every system
+        import readline  # noqa: F401 - arrow keys and history
+    try:
+        while True:
+            if not with_prompt:  # the prompt would go where the answers go
+                typer.echo(_PROMPT, nl=False, err=True)
+            yield input(_PROMPT if with_prompt else "")
+    except EOFError:
+        typer.echo(err=True)

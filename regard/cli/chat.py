@@ -83,7 +83,7 @@ def chat(
 
 
 def _typed(greeting: str) -> Iterator[str]:
-    from regard.cli.typed import typed_lines
+    from regard.cli.arriving import typed_lines
 
     return typed_lines(greeting)
 

@@ -11,10 +11,9 @@ from typing import TextIO, TypeVar
 
 import typer
 
-from regard.cli.arriving import lines_of_files, lines_of_stdin
+from regard.cli.arriving import lines_of_files, lines_of_stdin, typed_lines
 from regard.cli.searching import why_left_out, write_utf8
 from regard.cli.translation_writer import Writer
-from regard.cli.typed import typed_lines
 from regard.counting import counted, noun
 from regard.data.lines import read_lines
 from regard.decoding import Search

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 
 from regard.shapes import Int, Source, Tensor
-from regard.text.special import BOS, EOS, PAD
+from regard.special import BOS, EOS, PAD
 
 Ids = npt.NDArray[np.integer]
 

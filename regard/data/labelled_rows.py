@@ -9,8 +9,8 @@ import torch
 
 from regard.data.batch import Batch, Ids
 from regard.data.batching import Batches, Rows
+from regard.special import BOS, EOS, PAD
 from regard.text.sentences import WordIds
-from regard.text.special import BOS, EOS, PAD
 from regard.text.tokenizer import Tokenizer
 
 NOTHING = -1  # where no label is told: pieces that begin no word, and padding

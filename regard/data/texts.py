@@ -24,7 +24,7 @@ from regard.data.soundness import (
     whole_header,
 )
 from regard.errors import DataError
-from regard.text.special import BOS, EOS
+from regard.special import BOS, EOS
 from regard.text.tokenizer import Tokenizer
 
 FORMAT = 1

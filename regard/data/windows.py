@@ -6,7 +6,7 @@ import torch
 from regard.data.batch import Batch, Ids
 from regard.data.batching import Plan, Rows, check_share
 from regard.errors import DataError
-from regard.text.special import BOS, EOS, PAD
+from regard.special import BOS, EOS, PAD
 
 _SHORT = 0.1  # of passages are cut short, as BERT's are, so that short texts are known too
 

@@ -7,18 +7,12 @@ from regard.text.fertility import Fertility, measure_fertility
 from regard.text.listed_pieces import ListedPieces
 from regard.text.sentencepiece_text import SentencePieceText
 from regard.text.size import choose_vocabulary_size, needed_characters
-from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN
 from regard.text.tokenizer import Tokenizer, learn, load
 from regard.text.tokens import Token, Word
 from regard.text.wordpiece import WordPiece
 from regard.text.words import Words
 
 __all__ = [
-    "BOS",
-    "EOS",
-    "NAMES",
-    "PAD",
-    "UNKNOWN",
     "BytePairs",
     "Characters",
     "Elsewhere",

@@ -13,9 +13,9 @@ from itertools import groupby, pairwise
 from typing import Any, ClassVar, SupportsIndex
 
 from regard.errors import TextError
+from regard.special import BOS, EOS, NAMES, PAD, UNKNOWN, UNKNOWN_SURFACE
 from regard.text import vocabulary, words
 from regard.text.elsewhere import Elsewhere, Placed, special_of
-from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN, UNKNOWN_SURFACE
 from regard.text.tokens import Token, without_spaces, word_at
 
 SPACE = "▁"  # how a space is printed

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, ClassVar, SupportsIndex
 
-from regard.special import TURN
+from regard.special import NAMES, TURN, UNKNOWN
 from regard.text import vocabulary, words
-from regard.text.special import NAMES, UNKNOWN
 from regard.text.tokens import Token, word_at
 
 _TOKEN = re.compile(f" ?{TURN} ?|.", re.DOTALL)

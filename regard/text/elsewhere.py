@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
 from regard.errors import TextError
-from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN
+from regard.special import BOS, EOS, NAMES, PAD, UNKNOWN
 from regard.text.tokens import Token
 from regard.text.vocabulary import ListedVocabulary
 

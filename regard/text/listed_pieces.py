@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, ClassVar, SupportsIndex
 
 from regard.errors import TextError
+from regard.special import BOS, EOS, NAMES, PAD, UNKNOWN
 from regard.text import vocabulary
 from regard.text.sentencepiece_text import SPACE, not_unicode, opened, placed
-from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN
 from regard.text.tokens import Token
 
 

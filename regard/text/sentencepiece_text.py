@@ -15,10 +15,9 @@ from typing import ClassVar, Literal, SupportsIndex
 import sentencepiece
 
 from regard.errors import TextError
-from regard.special import TURN
+from regard.special import BOS, EOS, NAMES, PAD, TURN, UNKNOWN, UNKNOWN_SURFACE
 from regard.text import normalisation, vocabulary, words
 from regard.text.size import choose_coverage
-from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN, UNKNOWN_SURFACE
 from regard.text.tokens import Token, without_spaces, word_at
 
 Algorithm = Literal["bpe", "unigram"]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, SupportsIndex
 
 from regard.errors import TextError, WriteError
 from regard.files import write_bytes
-from regard.text.special import BOS, EOS, NAMES, PAD, UNKNOWN, UNKNOWN_SURFACE
+from regard.special import BOS, EOS, NAMES, PAD, UNKNOWN, UNKNOWN_SURFACE
 
 FORMAT = 1
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, SupportsIndex
 
 from regard.errors import TextError
+from regard.special import NAMES, UNKNOWN
 from regard.text import vocabulary, words
 from regard.text.elsewhere import Elsewhere, Placed, special_of
-from regard.text.special import NAMES, UNKNOWN
 from regard.text.tokens import Token, word_at
 
 GOES_ON = "##"

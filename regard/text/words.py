@@ -14,9 +14,8 @@ from functools import cache
 from itertools import chain
 from typing import Any, ClassVar, SupportsIndex
 
-from regard.special import TURN
+from regard.special import NAMES, TURN, UNKNOWN
 from regard.text import vocabulary
-from regard.text.special import NAMES, UNKNOWN
 from regard.text.tokens import Token, Word
 
 # Han, kana (with their half-width forms) and the ideographic iteration and closing marks.

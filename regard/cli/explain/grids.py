@@ -256,6 +256,10 @@ def _bar(table: Table, i: int | None) -> tuple[str, Style]:
         return "", DIM
     share = float(table.cells[i][0])
     largest = max(float(row[0]) for row in table.cells) or 1.0
-    eighths = round(share / largest * BAR * 8)
-    whole, rest = divmod(eighths, 8)
-    return "█" * whole + (_EIGHTHS[rest] if rest else ""), Style(color="#d9682c")
+    return bar(share / largest, BAR), Style(color="#d9682c")
+
+
+def bar(share: float, width: int) -> str:
+    """A bar as long as a share of ``width`` cells, to an eighth of a cell."""
+    whole, rest = divmod(round(share * width * 8), 8)
+    return "█" * whole + (_EIGHTHS[rest] if rest else "")

@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
 
-from regard.cli.explain.grids import DIM, DOTS, fit, right
+from regard.cli.explain.grids import DIM, DOTS, bar, fit, right
 from regard.cli.look.heatmap import MAX_LABEL, MAX_ROWS, POINTED, percent, shade
 from regard.inspection.scene.strip import check_steps
 from regard.inspection.scene.view import View
@@ -19,7 +19,6 @@ USUAL_TOP = 4
 LEAST = 0.02  # of the attention; less is not listed
 BAR, CELL = 24, 5
 GAP = "  "
-_EIGHTHS = " ▏▎▍▌▋▊▉"
 _SHADES = ("··", "░░", "▒▒", "▓▓", "██")  # from nothing to the largest of a row
 LEAST_MAP = 8  # so that there is room for a word above
 _WARM = Style(color="#d9682c")
@@ -35,10 +34,10 @@ def looks_of_a_word(seen: Table, row: int, width: int) -> list[Text]:
     room = width - left - 1 - CELL - 1
     n_heads = len(seen.heads) if len(seen.heads) > 1 else 0
     n_heads = min(n_heads, max(0, (room - BAR - 1) // CELL))
-    bar = min(BAR, room)
+    length = min(BAR, room)
     lines = []
     if n_heads:
-        header = Text(f"{' ' * (left + 1)}{right('mean', CELL)}{' ' * (bar + 1)}", DIM)
+        header = Text(f"{' ' * (left + 1)}{right('mean', CELL)}{' ' * (length + 1)}", DIM)
         for head in seen.heads[:n_heads]:
             header.append(f"{right(f'h{head}', CELL - 1)} ")
         header.rstrip()
@@ -49,7 +48,7 @@ def looks_of_a_word(seen: Table, row: int, width: int) -> list[Text]:
         line = Text.assemble((right(labels[j], left), style), " ")
         line.append(_cell(share), shade(share))
         line.append(" ")
-        line.append(set_cell_size(_bar(share, bar), bar), _WARM)
+        line.append(set_cell_size(bar(min(1.0, share), length), length), _WARM)
         for h in range(n_heads):
             weight = float(seen.weights[h, row, j])
             line.append(_cell(weight), shade(weight))
@@ -66,11 +65,6 @@ def _strongest(shares: np.ndarray, most: int) -> list[int]:
 
 def _cell(share: float) -> str:
     return f"{right(percent(share), CELL - 1)} "
-
-
-def _bar(share: float, most: int) -> str:
-    whole, rest = divmod(round(min(1.0, share) * most * 8), 8)
-    return "█" * whole + (_EIGHTHS[rest] if rest else "")
 
 
 def looks_of_rows(seen: Table, width: int, top: int | None, row: int | None) -> list[Text]:

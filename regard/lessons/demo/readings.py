@@ -23,10 +23,9 @@ from regard.lessons.demo.pronouns import is_about_it, rivals
 from regard.lessons.report import PronounLook
 from regard.models import EncoderDecoder
 from regard.shapes import Float, Tensor
-from regard.special import EOS
+from regard.special import EOS, NAMES
 from regard.systems import Translator, build
 from regard.text.sentences import Units, read_units
-from regard.text.special import NAMES
 
 Place = tuple[str, int | None, int | None]  # kind, layer, head
 _ROWS = {"encoder": ("pronoun", "adjective"), "cross": ("translation",)}

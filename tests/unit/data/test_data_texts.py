@@ -18,8 +18,8 @@ from regard.data import (
     prepare_text,
 )
 from regard.errors import DataError
+from regard.special import BOS, EOS, PAD
 from regard.text import Characters
-from regard.text.special import BOS, EOS, PAD
 
 TEXT = "one line\n\n  another,\n"
 LETTERS = Characters.train([TEXT])

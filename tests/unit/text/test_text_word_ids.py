@@ -2,9 +2,9 @@
 
 import pytest
 
+from regard.special import UNKNOWN
 from regard.text import Tokenizer, learn
 from regard.text.sentences import cut_at_words, joined
-from regard.text.special import UNKNOWN
 from regard.text.words import split
 
 CHINESE = ["我的兔子吃了这根香肠", "保罗卖了那些香肠", "我们爱北京"] * 30
