@@ -67,6 +67,7 @@ class PictureCaptioner(OpenedModel):
     """A model that says what a picture shows."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"search"})
+    reads_pictures: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.loaded.model, Captioner):

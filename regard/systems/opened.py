@@ -39,7 +39,8 @@ class OpenedModel:
     takes: ClassVar[frozenset[str]] = frozenset()  # of a trace: "search", "n_new"
     may_begin_empty: ClassVar[bool] = False
     has_traces: ClassVar[bool] = True
-    reads_pictures: ClassVar[bool] = False  # its inputs are bytes of pictures, not texts
+    # Its inputs are no texts; the service then takes files alone, for a text would be a path.
+    reads_pictures: ClassVar[bool] = False
 
     @classmethod
     def open(cls: type[Held], folder: str | Path, *, device: str | torch.device = "cpu") -> Held:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from regard.errors import ModelFolderError
 from regard.serving.refusals import RequestError
-from regard.serving.routes.schemas import PROBLEMS, Name, Question, Text
+from regard.serving.routes.schemas import PROBLEMS, Input, Name, Question, Text
 from regard.serving.runs import Standing
 from regard.serving.service import Service
 
@@ -84,7 +84,7 @@ class MomentQuestion(Question):
 
     run: Name
     update: Annotated[int, Field(ge=0, le=10**9)] | None = None
-    source: Text
+    source: Input
     target: Text | None = None
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 Text = Annotated[str, StringConstraints(max_length=100_000)]
+Input = Annotated[str, StringConstraints(max_length=4_000_000)]  # a text, or a file in base64
 Name = Annotated[str, StringConstraints(max_length=200)]
 Place = Annotated[int, Field(ge=0, le=1_000_000)]
 Many = Annotated[int, Field(ge=1, le=1_000_000)]  # how many are allowed, the service's bounds say
@@ -128,7 +129,7 @@ class SightQuestion(Question):
     """
 
     model: Name | None = None
-    source: Text
+    source: Input
     target: Text | None = None
     beam: Many = Field(5, description="Width of the beam of a translation.")
     new: int | None = Field(

@@ -2,10 +2,10 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 
 from regard import __version__
@@ -13,12 +13,17 @@ from regard.inspection.heads import n_heads
 from regard.serving.catalogue import Served
 from regard.serving.queue import Item
 from regard.serving.refusals import RequestError
-from regard.serving.routes.schemas import PROBLEMS, InfoAnswer, ModelAnswer, Name, Question
+from regard.serving.routes.schemas import (
+    PROBLEMS,
+    InfoAnswer,
+    Input,
+    ModelAnswer,
+    Name,
+    Question,
+)
 from regard.serving.service import Service
 from regard.serving.settings import read_input
 from regard.systems import OpenedModel
-
-Input = Annotated[str, StringConstraints(max_length=4_000_000)]
 
 
 class UseQuestion(Question):

@@ -1,21 +1,22 @@
 """One route for every model: the results are those of the library, whatever the model does."""
 
 import base64
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from regard.config import read_recipe
 from regard.folder import save
-from regard.serving import Bounds, Catalogue, Served, Settings, open_models
-from regard.systems import OpenedModel, Result, build, open_model
+from regard.serving import Bounds, Settings, open_models
+from regard.systems import build, open_model
 from regard.text import Words
-from tests.unit.serving.conftest import living, parrot
+from tests.unit.serving.conftest import living
 
 WORDS = Words(["once", "there", "was", "a", "cat", "."])
 SIZES = [
@@ -129,28 +130,25 @@ def test_attention_that_is_not_shown_is_not_looked_at(client: httpx.Client) -> N
     assert "there is no model 'kinds' that can be looked into" in answer.json()["error"]
 
 
-@dataclass(frozen=True, repr=False)
-class Size(Result):
-    """How long a file is."""
-
-    n_bytes: int
-
-
-class Viewer(OpenedModel):
-    """A model whose inputs are pictures."""
-
-    reads_pictures: ClassVar[bool] = True
-
-    def use(self, inputs: Sequence[bytes]) -> Sequence[Size]:
-        return [Size(len(one)) for one in inputs]
-
-
-def test_pictures_come_in_base64_and_never_as_a_path() -> None:
-    viewer = Served("views", Viewer(parrot()[0].opened.loaded))
-    with living(Catalogue((viewer,))) as live:
-        pictures = [base64.b64encode(bytes(n)).decode() for n in (3, 40_000)]
-        found = httpx.post(f"{live.url}/api/v1/use", json={"inputs": pictures}).json()
-        refused = httpx.post(f"{live.url}/api/v1/use", json={"inputs": ["/etc/hostname"]})
-    assert [one["n_bytes"] for one in found["results"]] == [3, 40_000]
-    assert refused.status_code == 400
-    assert refused.json()["code"] == "picture"
+def test_pictures_come_in_base64_and_never_as_a_path(tmp_path: Path) -> None:
+    sizes = ["model.channels=[4, 4, 8]", "model.d_hidden=6", "model.d_embedding=5"]
+    recipe = read_recipe("caption", [*sizes, "model.dropout=0"])
+    model = build(recipe.model, len(WORDS), len(WORDS))
+    place = save(tmp_path / "views", model, recipe, WORDS, WORDS)
+    picture = tmp_path / "noise.png"
+    noise = np.random.default_rng(1).integers(0, 256, (90, 70, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(picture)
+    sent = base64.b64encode(picture.read_bytes()).decode()
+    assert len(sent) > 20_000  # the bounds of characters are for texts
+    with (
+        living(open_models([str(place)])) as live,
+        httpx.Client(base_url=f"{live.url}/api/v1", timeout=30) as client,
+    ):
+        found = client.post("/use", json={"inputs": [sent]}).json()
+        seen = client.post("/heads", json={"source": sent})
+        for path, body in (("/use", {"inputs": [str(picture)]}), ("/trace", {"source": "abc"})):
+            refused = client.post(path, json=body)
+            assert (refused.status_code, refused.json()["code"]) == (400, "picture")
+    assert found["does"] == "caption"
+    assert [one["text"] for one in found["results"]] == [open_model(place).use([picture])[0].text]
+    assert seen.status_code == 200, seen.text
