@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 from machine import facts, print_facts, print_table
 
-from regard.cli.training_display import Display
+from regard.cli.training_display import TrainingDisplay
 from regard.config import known, read_recipe
 from regard.data import Batches, MemoryCorpus, collate, read_corpus
 from regard.decoding import Search, beam_search
@@ -116,7 +116,7 @@ def train_with_marks(
 ) -> bool:
     """Train in a folder, or go on there; gives whether the run came to its end."""
     asked = read_recipe(recipe, overrides)
-    display = Display()
+    display = TrainingDisplay()
     keeper = MarkingKeeper(folder, Ranks(), asked.training.average_last)
     keeper.claim(asked)
     prepared = prepare(asked, folder)

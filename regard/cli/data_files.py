@@ -17,7 +17,7 @@ from regard.files import explained_errors, flush, put_in_place, staging_folder
 _EXAMPLES_BETWEEN_LOOKS = 500  # asking for the time at each would cost more than writing it
 
 
-class Display(Showing):
+class DataDisplay(Showing):
     """Shows how far the splits have come, each with a bar that stays."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ def write_files(
     with explained_errors(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with staging_folder(folder) as partial:
-            with Display() as display:
+            with DataDisplay() as display:
                 for part in parts:
                     _write_part(part, seed, partial, display, has_annotations=has_annotations)
             for name in names:
@@ -80,7 +80,7 @@ def _check_free(folder: Path, names: Sequence[str], is_forced: bool) -> None:
 
 
 def _write_part(
-    part: Extract, seed: int, folder: Path, display: Display, *, has_annotations: bool
+    part: Extract, seed: int, folder: Path, display: DataDisplay, *, has_annotations: bool
 ) -> None:
     display.begin_split(part.split, part.most)
     with ExitStack() as stack:

@@ -28,7 +28,7 @@ _UPDATES_TO_KNOW, _SECONDS_TO_KNOW = 20, 8.0  # after which the speed is taken f
 _WIDE = 70  # columns: with fewer, the bar does without the speed
 
 
-class Display(Showing):
+class TrainingDisplay(Showing):
     """Shows the events of a run as they come."""
 
     def __init__(self, *, is_silent: bool = False) -> None:

@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 from regard.cli.main import INTERRUPTED
-from regard.cli.training_display import Display
+from regard.cli.training_display import TrainingDisplay
 from regard.config import Recipe
 from regard.errors import MissingExtraError
 from regard.systems.runs import run_training
@@ -31,7 +31,7 @@ def run_session(
     At the end it says what went wrong, and unless something else follows what to type next.
     """
     is_first = os.environ.get("RANK", "0") == "0"
-    display = Display(is_silent=not is_first)
+    display = TrainingDisplay(is_silent=not is_first)
     listeners: list[Callable[[Event], None]] = [display.show]
     if writes_tensorboard and is_first:
         listeners.append(_tensorboard(folder))

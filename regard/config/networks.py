@@ -87,7 +87,7 @@ class UniversalSection(Heads):
         return self
 
 
-class Recurrent(Network):
+class RecurrentNetwork(Network):
     """The widths of recurrent layers."""
 
     d_embedding: Width = 256
@@ -116,7 +116,7 @@ def _require_one_state(cell: str, encoder_cell: str | None) -> None:
         )
 
 
-class SutskeverSection(Recurrent):
+class SutskeverSection(RecurrentNetwork):
     """Deep LSTMs and one fixed vector between them (Sutskever et al. 2014)."""
 
     kind: Literal["sutskever"] = "sutskever"
@@ -137,7 +137,7 @@ class SutskeverSection(Recurrent):
         return self
 
 
-class Looking(Recurrent):
+class AttendingRecurrent(RecurrentNetwork):
     """A recurrent decoder that looks back at the source."""
 
     score: ScoreName = "general"
@@ -171,7 +171,7 @@ class Looking(Recurrent):
         return self
 
 
-class BahdanauSection(Looking):
+class BahdanauSection(AttendingRecurrent):
     """Where attention began: a bidirectional GRU, and a look before every word (2014)."""
 
     kind: Literal["bahdanau"] = "bahdanau"
@@ -191,7 +191,7 @@ class BahdanauSection(Looking):
         return self
 
 
-class LuongSection(Looking):
+class LuongSection(AttendingRecurrent):
     """Stacked LSTMs, attention after the step, input feeding (Luong et al. 2015)."""
 
     kind: Literal["luong"] = "luong"
@@ -214,7 +214,7 @@ class LuongSection(Looking):
         return self
 
 
-class NeuralTuringSection(Recurrent):
+class NeuralTuringSection(RecurrentNetwork):
     """A controller that writes the source into slots and reads them again (Graves et al. 2014)."""
 
     kind: Literal["ntm"] = "ntm"
@@ -286,7 +286,7 @@ class ConvolutionalSection(Network):
         return self
 
 
-class CaptionerSection(Recurrent):
+class CaptionerSection(RecurrentNetwork):
     """Show, Attend and Tell: convolutions see a picture, an LSTM tells it (Xu et al. 2015)."""
 
     systems: ClassVar[Mapping[str, str]] = {"captions": "captions"}

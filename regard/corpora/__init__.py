@@ -9,7 +9,7 @@ from regard.corpora.catalogue import (
     open_corpus,
     parse_extract,
 )
-from regard.corpora.interface import Box, Corpus, Example, Side, split_of
+from regard.corpora.interface import Box, EmbeddedCorpus, Example, Side, split_of
 from regard.corpora.texts import TEXTS, EmbeddedText
 
 __all__ = [
@@ -18,7 +18,7 @@ __all__ = [
     "SIZES",
     "TEXTS",
     "Box",
-    "Corpus",
+    "EmbeddedCorpus",
     "EmbeddedText",
     "Example",
     "Extract",

@@ -8,7 +8,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from regard.corpora.interface import Corpus, Example
+from regard.corpora.interface import EmbeddedCorpus, Example
 from regard.corpora.tables import read_words, with_tuples
 from regard.errors import DataError
 
@@ -33,10 +33,10 @@ class Embedded:
         """Changes whenever the same seed gives other examples."""
         return str(import_module(self.module).VERSION)
 
-    def open(self, pair: str | None) -> Corpus:
+    def open(self, pair: str | None) -> EmbeddedCorpus:
         """The corpus, for a pair that it has."""
         made: Any = getattr(import_module(self.module), self.kind)
-        corpus: Corpus = made(pair) if pair else made()
+        corpus: EmbeddedCorpus = made(pair) if pair else made()
         return corpus
 
 
@@ -90,7 +90,7 @@ class Extract:
             )
 
 
-def open_corpus(name: str, pair: str | None = None) -> Corpus:
+def open_corpus(name: str, pair: str | None = None) -> EmbeddedCorpus:
     """The embedded corpus of that name: "dates", or "phrasebook" with the pair "zh-en"."""
     embedded = CORPORA.get(name)
     if embedded is None:

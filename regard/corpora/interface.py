@@ -35,7 +35,7 @@ class Example:
 
 
 @runtime_checkable
-class Corpus(Protocol):
+class EmbeddedCorpus(Protocol):
     """A corpus that needs no download."""
 
     @property

@@ -31,7 +31,7 @@ from regard.evaluation.measures import (
     most_frequent,
     share_equal,
 )
-from regard.evaluation.significance import Compared, Measured, compare, measure
+from regard.evaluation.significance import Compared, MeasuredScore, compare, measure
 
 __all__ = [
     "MEASURES",
@@ -39,7 +39,7 @@ __all__ = [
     "Compared",
     "GoldAlignment",
     "LabelQuality",
-    "Measured",
+    "MeasuredScore",
     "OfLabel",
     "OfLength",
     "Quality",

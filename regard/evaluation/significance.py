@@ -24,7 +24,7 @@ SURE = 0.05  # a difference with a smaller p is called significant
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredScore:
     """A measure of a corpus: the mean of its samples lies within ``mean ± margin`` in 95 %."""
 
     measure: str  # "bleu", "chrf" or "ter"
@@ -63,7 +63,7 @@ def measure(
     *,
     tokenize: str | None = None,
     n_samples: int = N_SAMPLES,
-) -> list[Measured]:
+) -> list[MeasuredScore]:
     """Each measure of the outputs, with its interval."""
     check_lengths(outputs, references)
     _check_samples(n_samples)
@@ -73,7 +73,9 @@ def measure(
         built = build_measure(name, tokenize)
         score = built.corpus_score(list(outputs), [list(references)], n_bootstrap=n_samples)
         signature = str(built.get_signature())
-        found.append(Measured(name, score.score, float(score._mean), float(score._ci), signature))
+        found.append(
+            MeasuredScore(name, score.score, float(score._mean), float(score._ci), signature)
+        )
     return found
 
 

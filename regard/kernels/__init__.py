@@ -19,7 +19,7 @@ from regard.kernels.memory import keep_heap
 from regard.kernels.native import is_native, without_native
 from regard.kernels.norm import add_norm
 from regard.kernels.recall import recall
-from regard.kernels.words import Words
+from regard.kernels.words import WordTable
 
 __all__ = [
     "Adam",
@@ -29,7 +29,7 @@ __all__ = [
     "Ended",
     "LayerOptions",
     "Spans",
-    "Words",
+    "WordTable",
     "adam_step",
     "add_norm",
     "attend_packed",

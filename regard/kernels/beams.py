@@ -11,7 +11,7 @@ import torch
 from regard.errors import SizeError
 from regard.kernels.decoder_step import StackWeights
 from regard.kernels.native import addresses, count, library, pointer
-from regard.kernels.words import Words
+from regard.kernels.words import WordTable
 from regard.shapes import Float, Int, Tensor
 
 _WIDEST = 64  # beyond, inserting into a sorted list is slower than selecting
@@ -94,7 +94,7 @@ class _Question(ctypes.Structure):
 
 def search_beams(
     weights: StackWeights,
-    words: Words,
+    words: WordTable,
     source: Sequence[Float[Tensor, "M P"]],
     places: Int[Tensor, "B S"],
     asked: BeamQuestion,

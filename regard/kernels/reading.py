@@ -12,7 +12,7 @@ import torch
 from regard.kernels.decoder_step import StackWeights
 from regard.kernels.native import addresses, count, native, pointer, require_ids
 from regard.kernels.panels import Panels
-from regard.kernels.words import Words
+from regard.kernels.words import WordTable
 from regard.shapes import Float, Int, Tensor
 
 
@@ -37,7 +37,10 @@ class ReaderWeights:
 
 
 def read_sentences(
-    weights: ReaderWeights, words: Words, ids: Int[Tensor, "M"], starts: Int[np.ndarray, "starts"]
+    weights: ReaderWeights,
+    words: WordTable,
+    ids: Int[Tensor, "M"],
+    starts: Int[np.ndarray, "starts"],
 ) -> Sequence[Float[Tensor, "M P"]]:
     """For each layer of the decoder, keys and values of all words, side by side.
 

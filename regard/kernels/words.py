@@ -19,7 +19,7 @@ class _Words(ctypes.Structure):
 
 
 @dataclass(frozen=True)
-class Words:
+class WordTable:
     """``scale · table[token] + positions[place]``, or no positions at all."""
 
     table: Float[Tensor, "V D"]

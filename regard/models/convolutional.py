@@ -84,17 +84,17 @@ class ConvolutionalEncoder(nn.Module):
 
 
 @dataclass(frozen=True)
-class Memory:
+class ConvolutionalMemory:
     """What the decoder looks up: keys and values of the source, and where words are."""
 
     key: Float[Tensor, "B S D"]
     value: Float[Tensor, "B S D"]
     is_real: Bool[Tensor, "B S"]
 
-    def reorder(self, rows: Int[Tensor, "N"]) -> "Memory":
+    def reorder(self, rows: Int[Tensor, "N"]) -> "ConvolutionalMemory":
         """Take these rows, in this order."""
         key, value = self.key.index_select(0, rows), self.value.index_select(0, rows)
-        return Memory(key, value, self.is_real.index_select(0, rows))
+        return ConvolutionalMemory(key, value, self.is_real.index_select(0, rows))
 
 
 class ConvolutionalDecoderLayer(nn.Module):
@@ -116,7 +116,7 @@ class ConvolutionalDecoderLayer(nn.Module):
         self,
         padded: Float[Tensor, "B Lk C"],
         embedded: Float[Tensor, "B L D"],
-        memory: Memory,
+        memory: ConvolutionalMemory,
     ) -> Float[Tensor, "B L C"]:
         """Look at the k - 1 inputs before each place and its own, then at the source."""
         convolved = self.convolution(padded)
@@ -139,7 +139,7 @@ class ConvolutionalDecoderLayer(nn.Module):
 class ConvolutionalState:
     """What decoding remembers: the source, and the last k - 1 inputs of every layer."""
 
-    memory: Memory
+    memory: ConvolutionalMemory
     recent: tuple[Float[Tensor, "R P C"], ...]
     n_written: int
 
@@ -171,11 +171,13 @@ class ConvolutionalDecoder(nn.Module):
         """How many words, itself the last, a word's vector can know of."""
         return receptive_field(len(self.layers), self.n_before + 1)
 
-    def forward(self, target: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T D"]:
+    def forward(
+        self, target: Int[Tensor, "B T"], memory: ConvolutionalMemory
+    ) -> Float[Tensor, "B T D"]:
         """Turn each prefix of the target into the vector that predicts its next word."""
         return self.step(self.start(memory), target)[0]
 
-    def start(self, memory: Memory) -> ConvolutionalState:
+    def start(self, memory: ConvolutionalMemory) -> ConvolutionalState:
         """Before the first word there is nothing: zeros."""
         nothing = memory.key.new_zeros(len(memory.key), self.n_before, self.d_hidden)
         return ConvolutionalState(memory, (nothing,) * len(self.layers), 0)
@@ -270,10 +272,10 @@ class ConvolutionalSeq2Seq(EncoderDecoder):
             for i in range(len(self.decoder.layers))
         )
 
-    def _read(self, source: Int[Tensor, "B S"]) -> Memory:
+    def _read(self, source: Int[Tensor, "B S"]) -> ConvolutionalMemory:
         is_real = source != self.padding
         key, value = self.encoder(source, is_real)
-        return Memory(key, value, is_real)
+        return ConvolutionalMemory(key, value, is_real)
 
 
 def _linear(n_in: int, n_out: int) -> nn.Linear:

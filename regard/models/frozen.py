@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from regard.attention import Store
-from regard.kernels import BeamQuestion, Ended, Words
+from regard.kernels import BeamQuestion, Ended, WordTable
 from regard.kernels.beams import search_beams
 from regard.kernels.decoder_step import Part, StackWeights, decoder_step
 from regard.kernels.native import native
@@ -60,7 +60,7 @@ class FrozenStack:
         )
         return logits, stores
 
-    def beams(self, words: Words, state: DecoderState, asked: BeamQuestion) -> Iterator[Ended]:
+    def beams(self, words: WordTable, state: DecoderState, asked: BeamQuestion) -> Iterator[Ended]:
         """A whole beam search from a state that has begun."""
         rows = [store.memory for store in state.memory]
         return search_beams(self.weights, words, rows, state.memory_places, asked)

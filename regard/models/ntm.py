@@ -49,7 +49,7 @@ class Slots:
             )
 
 
-class Head(nn.Module):
+class MemoryHead(nn.Module):
     """Where in the memory to read or write, from what the controller says: weights over slots.
 
     By content, ``w_c = softmaxᵢ(β cos(k, Mᵢ))``. Full addressing goes on from there:
@@ -140,7 +140,7 @@ class TuringEncoder(nn.Module):
         super().__init__()
         self.embedding = embedding
         self.cell = nn.LSTMCell(sizes.d_embedding + slots.d_slot, sizes.d_hidden)
-        self.write, self.read = Head(sizes.d_hidden, slots), Head(sizes.d_hidden, slots)
+        self.write, self.read = MemoryHead(sizes.d_hidden, slots), MemoryHead(sizes.d_hidden, slots)
         self.change = nn.Linear(sizes.d_hidden, 2 * slots.d_slot)
         self.memory = Probe()
         empty = torch.full((slots.n_slots, slots.d_slot), EMPTY)
@@ -198,7 +198,7 @@ class TuringDecoder(nn.Module):
         super().__init__()
         self.embedding = embedding
         self.cell = nn.LSTMCell(sizes.d_embedding + slots.d_slot, sizes.d_hidden)
-        self.read = Head(sizes.d_hidden, slots)
+        self.read = MemoryHead(sizes.d_hidden, slots)
         self.combine = nn.Linear(sizes.d_hidden + slots.d_slot, sizes.d_hidden)
         self.dropout = Dropout(sizes.dropout)
 

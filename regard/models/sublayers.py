@@ -74,12 +74,12 @@ class Embedding(nn.Module):
         """Whether there is a position for each of so many places."""
         return not isinstance(self.positions, Learned) or n_places <= len(self.positions.table)
 
-    def words_for(self, n_places: int) -> kernels.Words:
+    def words_for(self, n_places: int) -> kernels.WordTable:
         """What embeds tokens at so many places, for kernels that do it on their way."""
         table = None
         if isinstance(self.positions, Sinusoidal | Learned):
             table = self.positions.prepared(n_places)
-        return kernels.Words(self.weight, table, self.scale)
+        return kernels.WordTable(self.weight, table, self.scale)
 
     def packed(self, rows: Packed) -> Float[Tensor, "N D"]:
         """Embeddings of packed rows."""

@@ -14,7 +14,7 @@ from regard.errors import UsageError
 from regard.evaluation import (
     MEASURES,
     Compared,
-    Measured,
+    MeasuredScore,
     OfLabel,
     distinct,
     measure,
@@ -68,7 +68,7 @@ class Evaluation(_Scores):
 
     system: str
     n_sentences: int
-    measured: list[Measured]
+    measured: list[MeasuredScore]
     exact: float
     perplexity: float | None = None
     n_tokens: int | None = None

@@ -10,7 +10,7 @@ from regard.config.networks import (
     ConvolutionalSection,
     LuongSection,
     NeuralTuringSection,
-    Recurrent,
+    RecurrentNetwork,
     SutskeverSection,
     TransformerSection,
     UniversalSection,
@@ -179,5 +179,5 @@ def _depth(model: UniversalSection, n_steps: int) -> Depth:
     return Depth(n_steps, model.is_adaptive, model.threshold)
 
 
-def _recurrent_sizes(model: Recurrent, n_layers: int) -> RecurrentSizes:
+def _recurrent_sizes(model: RecurrentNetwork, n_layers: int) -> RecurrentSizes:
     return RecurrentSizes(model.d_embedding, model.d_hidden, n_layers, dropout_of(model))

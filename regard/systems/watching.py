@@ -13,7 +13,7 @@ from regard.attention import Learned, LocalPredictive, Sinusoidal, Site
 from regard.errors import TraceError
 from regard.folder import LoadedModel
 from regard.inspection.recording import Recording, at, probe_names, record
-from regard.inspection.trace import Alternative, Provenance, Step, TracedSite
+from regard.inspection.trace import Alternative, Provenance, TracedSite, TracedStep
 from regard.inspection.trace.checks import check_rows, uniform_heads
 from regard.models import Model
 from regard.shapes import Float, Int, Tensor
@@ -82,7 +82,7 @@ def provenance(
 
 def steps(
     logits: Float[Tensor, "T V"], ids: Sequence[int], tokenizer: Tokenizer
-) -> tuple[Step, ...]:
+) -> tuple[TracedStep, ...]:
     """How probable each id is where it stands, and which ones are the most probable there."""
     table = torch.log_softmax(logits.float(), dim=-1)
     wanted: Int[Tensor, "T"] = torch.tensor(ids, dtype=torch.long).to(table.device)
@@ -90,7 +90,7 @@ def steps(
     best = table.topk(min(N_ALTERNATIVES, table.shape[-1]), dim=-1)
     rows = zip(chosen, best.indices.tolist(), best.values.tolist(), strict=True)
     return tuple(
-        Step(
+        TracedStep(
             value,
             tuple(
                 Alternative(id_, tokenizer.token(id_), other)

@@ -47,12 +47,12 @@ def complexity(
     """Table 1 of "Attention Is All You Need": four layers, stated and found."""
     import torch
 
-    from regard.cli.bench.showing import Display, draw_growth, print_json, print_table
+    from regard.cli.bench.showing import BenchDisplay, draw_growth, print_json, print_table
     from regard.inspection.pictures import checked_path
     from regard.kernels import keep_heap
-    from regard.lessons.complexity import Plan, Study, make_report
+    from regard.lessons.complexity import Study, StudyPlan, make_report
 
-    plan = Plan(
+    plan = StudyPlan(
         lengths=numbers("--lengths", lengths),
         widths=numbers("--widths", widths),
         reach=reach,
@@ -67,7 +67,7 @@ def complexity(
     torch.set_num_threads(1)
     keep_heap()
     study = Study(plan)
-    with Display(plan) as display:
+    with BenchDisplay(plan) as display:
         for progress in study.run():
             display.show(progress)
     report = make_report(plan, list(study.measured.values()), study.skipped)

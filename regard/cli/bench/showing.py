@@ -15,7 +15,16 @@ from regard.cli.progress import Showing
 from regard.counting import counted
 from regard.errors import UsageError
 from regard.inspection.pictures import canvas, checked_path, save
-from regard.lessons.complexity import Fit, Growth, Measured, Plan, Progress, Report, Row, Skipped
+from regard.lessons.complexity import (
+    Fit,
+    Growth,
+    MeasuredLayer,
+    Report,
+    Row,
+    Skipped,
+    StudyPlan,
+    StudyProgress,
+)
 
 WIDTH_OF_A_PIPE = 120
 # Apart for those who do not tell red from green, too (Okabe and Ito 2008).
@@ -104,10 +113,10 @@ def _fit_as_json(fit: Fit | None) -> dict[str, Any] | None:
     }
 
 
-class Display(Showing):
+class BenchDisplay(Showing):
     """Shows how far a measurement is."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: StudyPlan) -> None:
         super().__init__()
         self.say(
             f"Measuring {len(plan.kinds)} kinds of layer: n = {_listed(plan.lengths)} at "
@@ -116,7 +125,7 @@ class Display(Showing):
         )
         self.begin(len(plan.points) * plan.rounds)
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: StudyProgress) -> None:
         """Show how far it is."""
         last = progress.last
         if isinstance(last, Skipped):
@@ -127,7 +136,7 @@ class Display(Showing):
         self.at(progress.n_done, f"{progress.n_done}/{progress.n_all}  {what}", what)
 
 
-def named(one: Measured | Skipped) -> str:
+def named(one: MeasuredLayer | Skipped) -> str:
     """Which layer at which size."""
     return f"{one.point.kind.name}, n = {one.point.length}, d = {one.point.width}"
 

@@ -43,8 +43,8 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compare models on the same sentences: quality, also by length of the source, and speed."""
-    from regard.cli.comparison.display import Display, draw_lengths, print_comparison
-    from regard.cli.comparison.measuring import Asked, compare_models
+    from regard.cli.comparison.display import ComparisonDisplay, draw_lengths, print_comparison
+    from regard.cli.comparison.measuring import ComparisonRequest, compare_models
     from regard.cli.evaluate import known_tokenization
     from regard.inspection.pictures import checked_path
     from regard.systems.evaluation import read_sides
@@ -62,7 +62,7 @@ def compare(
             path, device=device, threads=threads, max_tokens=max_tokens
         )
 
-    asked = Asked(
+    asked = ComparisonRequest(
         sources,
         references,
         searching.beam_of(beam, alpha, penalty),
@@ -70,7 +70,7 @@ def compare(
         parts,
         batch,
     )
-    with Display(len(models) * len(sources)) as display:
+    with ComparisonDisplay(len(models) * len(sources)) as display:
         compared = compare_models(models, open_model, asked, display.advance)
     print_comparison(compared, is_json=as_json)
     if save is not None:

@@ -45,7 +45,7 @@ def draw_lengths(compared: Comparison, path: str | Path) -> Path:
         return save(figure, place)
 
 
-class Display(Showing):
+class ComparisonDisplay(Showing):
     """Shows which model translates, and how far all of them together are."""
 
     def __init__(self, total: int) -> None:

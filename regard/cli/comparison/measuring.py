@@ -15,7 +15,7 @@ from regard.training import read_metrics
 
 
 @dataclass(frozen=True)
-class Asked:
+class ComparisonRequest:
     """What all of them are asked."""
 
     sources: Sequence[str]
@@ -27,7 +27,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedModel:
     """What a model folder tells of its training; None where it does not."""
 
     updates: int | None
@@ -42,7 +42,7 @@ class Contestant:
     name: str
     kind: str
     n_parameters: int
-    trained: Trained
+    trained: TrainedModel
     bleu: float
     chrf: float
     exact: float
@@ -63,7 +63,7 @@ class Comparison:
 def compare_models(
     models: Sequence[Path],
     open_model: Callable[[Path], Translator],
-    asked: Asked,
+    asked: ComparisonRequest,
     advance: Callable[[str], None],
 ) -> Comparison:
     """Translate with each, and measure; ``advance`` hears of every sentence that is done."""
@@ -110,7 +110,9 @@ def compare_models(
     return Comparison(len(asked.sources), tuple(contestants))
 
 
-def _translated(translator: Translator, asked: Asked, advance: Callable[[], None]) -> Iterator[str]:
+def _translated(
+    translator: Translator, asked: ComparisonRequest, advance: Callable[[], None]
+) -> Iterator[str]:
     for best in translator.translate_each(asked.sources, asked.search, batch_rows=asked.batch_rows):
         advance()
         yield best[0].text
@@ -126,11 +128,11 @@ def _names(models: Sequence[Path]) -> list[str]:
     return [str(path) for path in models]
 
 
-def _trained(metrics: list[dict[str, Any]]) -> Trained:
+def _trained(metrics: list[dict[str, Any]]) -> TrainedModel:
     steps = [one for one in metrics if one["event"] == "stepped"]
     if not steps:
-        return Trained(None, None, None)
+        return TrainedModel(None, None, None)
     updates = max(one["update"] for one in metrics)
     tokens = updates * sum(one["n_tokens"] for one in steps) / len(steps)
     seconds = max(one["seconds"] for one in steps)
-    return Trained(updates, tokens, tokens / seconds if seconds else None)
+    return TrainedModel(updates, tokens, tokens / seconds if seconds else None)

@@ -12,7 +12,7 @@ from regard.corpora import Extract
 from regard.counting import counted
 from regard.inspection.looking import Looking
 from regard.lessons.demo import FORMATS, Folder
-from regard.lessons.explanation import Table
+from regard.lessons.explanation import NumberTable
 from regard.lessons.report import ROWS, Contents, PronounLook, name_place
 
 MAX_PROSE = 96
@@ -230,7 +230,7 @@ def _bars(look: PronounLook) -> list[Text]:
     words = tuple(f"{word} ◂" if j in true else word for j, word in enumerate(looking.columns))
     cells = tuple((weight,) for weight in looking.row)
     name = f"{look.written} = {look.antecedent}"
-    return grid(Table(name, words, ("α",), cells, "bars"), 60)
+    return grid(NumberTable(name, words, ("α",), cells, "bars"), 60)
 
 
 def _print_blocks(console: Console, blocks: list[list[Text]]) -> None:

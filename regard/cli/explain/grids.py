@@ -7,7 +7,7 @@ from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
-from regard.lessons.explanation import Cell, Table
+from regard.lessons.explanation import Cell, NumberTable
 
 MAX_LABEL, MAX_ROWS, BAR = 18, 24, 24
 GAP, MIN_LAST = 2, 12
@@ -49,7 +49,7 @@ def _between(shades: tuple[_Shade, ...], share: float) -> _Shade:
     return red, green, blue
 
 
-def grid(table: Table, width: int) -> list[Text]:
+def grid(table: NumberTable, width: int) -> list[Text]:
     """The lines of a table of numbers, none wider than ``width``, headed by its name."""
     rows = _rows_shown(table)
     labels = [fit(table.rows[i], MAX_LABEL) if i is not None else DOTS for i in rows]
@@ -85,7 +85,7 @@ def grid(table: Table, width: int) -> list[Text]:
     return lines
 
 
-def word_lines(table: Table, width: int) -> list[Text]:
+def word_lines(table: NumberTable, width: int) -> list[Text]:
     """The lines of a table of words; the last column is broken where it must be."""
     kept = _rows_shown(table)
     rows: list[tuple[Cell, ...]] = [(table.name, *table.columns)]
@@ -124,7 +124,7 @@ def _broken(text: str, width: int) -> list[str]:
     return [fit(line, width) for line in lines]
 
 
-def written_cells(table: Table, rows: list[int | None] | None = None) -> list[list[str]]:
+def written_cells(table: NumberTable, rows: list[int | None] | None = None) -> list[list[str]]:
     """Numbers as they are printed: whole tables whole, tiny numbers with their power of ten.
 
     Of rows that are not shown nothing is written, for there may be hundreds.
@@ -171,7 +171,7 @@ def _written(cell: Cell, form: str) -> str:
     return written.removeprefix("-") if is_zero else written
 
 
-def _name(table: Table, is_shortened: bool, width: int) -> Text:
+def _name(table: NumberTable, is_shortened: bool, width: int) -> Text:
     name = Text(fit(table.name, width), "bold")
     size = f"  {len(table.rows)} × {len(table.columns)}"
     if (is_shortened or len(table.rows) > MAX_ROWS) and name.cell_len + len(size) <= width:
@@ -181,7 +181,7 @@ def _name(table: Table, is_shortened: bool, width: int) -> Text:
     return name
 
 
-def _rows_shown(table: Table) -> list[int | None]:
+def _rows_shown(table: NumberTable) -> list[int | None]:
     """Which rows are printed; None stands for those left out."""
     n = len(table.rows)
     if n <= MAX_ROWS:
@@ -207,7 +207,7 @@ def _with_gaps(kept: list[int], n: int) -> list[int | None]:
 
 
 def _columns_shown(
-    table: Table, written: list[list[str]], rows: list[int | None], room: int
+    table: NumberTable, written: list[list[str]], rows: list[int | None], room: int
 ) -> tuple[list[int | None], list[int]]:
     """Which columns fit, and how wide each is: all, or the first few, a gap and the last."""
     room -= BAR + 1 if table.look == "bars" else 0
@@ -237,12 +237,12 @@ def _columns_shown(
     return [*range(max(1, kept)), None, n - 1], [*widths[: max(1, kept)], len(DOTS), widths[-1]]
 
 
-def _largest(table: Table) -> float:
+def _largest(table: NumberTable) -> float:
     numbers = (abs(c) for row in table.cells for c in row if not isinstance(c, str))
     return max((number for number in numbers if math.isfinite(number)), default=0.0) or 1.0
 
 
-def _style(table: Table, cell: Cell, largest: float) -> Style:
+def _style(table: NumberTable, cell: Cell, largest: float) -> Style:
     if isinstance(cell, str) or table.look in ("plain", "bars", "text"):
         return Style.null()
     if table.look == "share":
@@ -251,7 +251,7 @@ def _style(table: Table, cell: Cell, largest: float) -> Style:
     return heat(float(cell) / largest)
 
 
-def _bar(table: Table, i: int | None) -> tuple[str, Style]:
+def _bar(table: NumberTable, i: int | None) -> tuple[str, Style]:
     if i is None:
         return "", DIM
     share = float(table.cells[i][0])

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from regard.cli.console import clean, open_console
 from regard.cli.explain.grids import grid, word_lines
-from regard.lessons.explanation import Explanation, Step
+from regard.lessons.explanation import ExplainedStep, Explanation
 
 MAX_PROSE, INDENT, GAP = 96, 3, 4
 BETWEEN = " " * 4
@@ -36,7 +36,7 @@ def say(sentence: str) -> None:
     open_console().print(Text(clean(sentence)), soft_wrap=True)
 
 
-def _show_step(console: Console, number: int, step: Step) -> None:
+def _show_step(console: Console, number: int, step: ExplainedStep) -> None:
     console.print()
     _prose(
         console, Text.assemble((f"{number:>2} ", "bold #d9682c"), (clean(step.title), "bold")), 0

@@ -100,7 +100,7 @@ def look(
     note = "" if ablation is None else showing.said_of(ablation, trace)
     shown = None
     if not as_json and (view is None or view in showing.FORMS or not places):
-        shown = showing.Shown.of(trace, seen, note)
+        shown = showing.TerminalView.of(trace, seen, note)
     drawn = choices.view(trace, "lines")
     for place in places:
         saving.save(trace, drawn, place)

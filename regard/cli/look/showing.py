@@ -29,14 +29,14 @@ LOST = 0.005  # of a row's weight; less is not worth a word
 
 
 @dataclass(frozen=True)
-class Shown:
+class TerminalView:
     """Lines that fit the console they are made for."""
 
     console: Console
     lines: list[Text]
 
     @classmethod
-    def of(cls, trace: Trace, view: View, note: str = "") -> "Shown":
+    def of(cls, trace: Trace, view: View, note: str = "") -> "TerminalView":
         """The view as lines, or a sentence that says why it cannot be."""
         if view.form not in FORMS:
             raise UsageError(

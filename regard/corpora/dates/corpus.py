@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from regard.corpora.dates.formats import all_ways
 from regard.corpora.dates.reading import read
-from regard.corpora.dates.ways import FIRST, LAST, Way
+from regard.corpora.dates.ways import FIRST, LAST, DateStyle
 from regard.corpora.interface import Example, Side, split_of
 from regard.errors import DataError
 
@@ -85,7 +85,7 @@ def _is_held_out(month_word: str, month: int, day: int) -> bool:
     return int.from_bytes(hashlib.blake2b(key, digest_size=4).digest()) % _HELD_OUT == 0
 
 
-def _example(way: Way, texts: Sequence[str], source: str, day: date) -> Example:
+def _example(way: DateStyle, texts: Sequence[str], source: str, day: date) -> Example:
     """With the truth about it: which words say the year, the month and the day."""
     words: list[str] = []
     alignment: list[tuple[int, int]] = []

@@ -18,9 +18,9 @@ from regard.corpora.dates.ways import (
     LAST_SHORT,
     REPUBLIC,
     YEARS,
+    DateStyle,
     Piece,
     Texts,
-    Way,
     chinese,
     chinese_year,
     first_only,
@@ -37,13 +37,13 @@ COUNTED = 12  # times as often as others: their years have to be learned one by 
 
 
 @cache
-def all_ways() -> tuple[Way, ...]:
+def all_ways() -> tuple[DateStyle, ...]:
     """Every way of writing, each once."""
     found = {way.name: way for name in LOCALES for way in _ways(name)}
     return tuple(found.values())
 
 
-def _ways(name: str) -> Iterator[Way]:
+def _ways(name: str) -> Iterator[DateStyle]:
     locale = Locale.parse(name)
     for length in LENGTHS:
         yield _way(locale, locale.date_formats[length].pattern)
@@ -72,7 +72,7 @@ def _ways(name: str) -> Iterator[Way]:
         yield from _eras(locale)
 
 
-def _eras(locale: Any) -> Iterator[Way]:
+def _eras(locale: Any) -> Iterator[DateStyle]:
     ends = [first - timedelta(days=1) for first in [*ERAS.values()][1:]]
     for (era, first), last in zip(ERAS.items(), [*ends, LAST_COUNTED], strict=True):
         counted = {year: year - first.year + 1 for year in range(first.year, last.year + 1)}
@@ -90,7 +90,7 @@ def _way(
     last: date = LAST,
     share: int = 1,
     **instead: Texts,
-) -> Way:
+) -> DateStyle:
     """The way a CLDR pattern describes, with other texts for some of its fields."""
     pieces = []
     for _, value in tokenize_pattern(pattern):
@@ -102,7 +102,7 @@ def _way(
             if value == ("y", 2):
                 first, last = FIRST_SHORT, LAST_SHORT
     name = "_".join(filter(None, (locale.language, locale.territory)))
-    return Way(name, f"{name}: {pattern}{note}", tuple(pieces), first, last, share)
+    return DateStyle(name, f"{name}: {pattern}{note}", tuple(pieces), first, last, share)
 
 
 def _piece(locale: Any, letter: str, width: int) -> Piece:

@@ -11,7 +11,7 @@ from datetime import date
 from functools import cache
 
 from regard.corpora.dates.formats import all_ways
-from regard.corpora.dates.ways import DIGITS, FIRST_OF_ERA, Way, from_chinese
+from regard.corpora.dates.ways import DIGITS, FIRST_OF_ERA, DateStyle, from_chinese
 
 _CHINESE = re.compile(f"[{DIGITS}十]+(?=[年月日号])")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th|er)\b")
@@ -39,7 +39,7 @@ class Meaning:
 
 
 @dataclass
-class Entry:
+class DateEntry:
     """What is known of a skeleton."""
 
     meanings: list[Meaning]
@@ -100,9 +100,9 @@ def _apply(meaning: Meaning, numbers: Sequence[str]) -> date | None:
 
 
 @cache
-def _table() -> dict[str, Entry]:
+def _table() -> dict[str, DateEntry]:
     """Skeleton -> what it can mean, learned by writing a few days in every way."""
-    table: dict[str, Entry] = {}
+    table: dict[str, DateEntry] = {}
     calendars: dict[tuple[tuple[str, int], ...], Years] = {}
     for way in all_ways():
         meant = _years(way)
@@ -113,7 +113,7 @@ def _table() -> dict[str, Entry]:
             month = None if "month" in fields else day.month
             meaning = Meaning(fields, month, years, way.first, way.last)
             word = _word(way.texts("month")[day.month])
-            entry = table.setdefault(outline, Entry([], word))
+            entry = table.setdefault(outline, DateEntry([], word))
             if meaning not in entry.meanings:
                 entry.meanings.append(meaning)
             # Two ways may part one text differently; which came first must not matter.
@@ -121,7 +121,7 @@ def _table() -> dict[str, Entry]:
     return table
 
 
-def _years(way: Way) -> dict[str, int]:
+def _years(way: DateStyle) -> dict[str, int]:
     texts = way.texts("year")
     years = range(way.first.year, way.last.year + 1)
     return {_number(texts[year]): year for year in years}
@@ -134,7 +134,7 @@ def _number(text: str) -> str:
     return text if text.isascii() else from_chinese(text)
 
 
-def _samples(way: Way, meant: dict[str, int]) -> Iterator[date]:
+def _samples(way: DateStyle, meant: dict[str, int]) -> Iterator[date]:
     """Days that show every text of a way, of whose numbers no two are the same."""
     years = sorted(set(meant.values()) - {way.first.year, way.last.year})
     written = {year: int(number) for number, year in meant.items()}

@@ -30,7 +30,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Way:
+class DateStyle:
     """One way of writing the days from ``first`` to ``last``, as some people do."""
 
     locale: str

@@ -8,20 +8,20 @@ from regard.corpora.phrasebook.meaning import (
     Existence,
     Meaning,
     NounPhrase,
-    Place,
+    PlacePhrase,
     PredicateNoun,
-    Quality,
+    QualityPredicate,
     Relative,
 )
-from regard.corpora.phrasebook.sentence import NOTHING, Grammar, Sentence
+from regard.corpora.phrasebook.sentence import NOTHING, Grammar, PhrasebookSentence
 
 MODALS = {"future": "会", "can": "能", "want": "想", "must": "必须"}
 CONJUNCTIONS = {"because": "因为", "but": "但是"}
 
 
-def realise(meaning: Meaning) -> Sentence:
+def realise(meaning: Meaning) -> PhrasebookSentence:
     """The Chinese sentence of a meaning."""
-    s = Sentence()
+    s = PhrasebookSentence()
     root, question = GRAMMAR.append(s, meaning)
     if question == "whether":
         s.add("吗", n.QUESTION, "discourse:sp", root)
@@ -30,7 +30,7 @@ def realise(meaning: Meaning) -> Sentence:
 
 
 def noun_phrase(
-    s: Sentence, phrase: NounPhrase, base: int, relation: str, *, is_bare: bool = False
+    s: PhrasebookSentence, phrase: NounPhrase, base: int, relation: str, *, is_bare: bool = False
 ) -> int:
     """Append a noun phrase and give the place of its noun, which has no head yet."""
     noun, determiner, adjective = phrase.noun, phrase.determiner, phrase.adjective
@@ -76,7 +76,7 @@ def _determiner_relation(word: str) -> str:
     return "nmod" if word in ("我", "你", "我们", "他们") else "nummod"
 
 
-def _relative(s: Sentence, relative: Relative, base: int) -> int:
+def _relative(s: PhrasebookSentence, relative: Relative, base: int) -> int:
     """Append a relative clause, which comes before determiner and noun, and give its verb."""
     inner = base + n.RELATIVE
     other = inner + n.OBJECT
@@ -97,7 +97,7 @@ def _relative(s: Sentence, relative: Relative, base: int) -> int:
     return place
 
 
-def _verb(s: Sentence, event: Event, base: int, *, has_aspect: bool = True) -> int:
+def _verb(s: PhrasebookSentence, event: Event, base: int, *, has_aspect: bool = True) -> int:
     """Append all from adverbs to the verb and its particle; the verb has no head yet."""
     tense, is_negated, verb = event.tense, event.is_negated, event.verb
     start = len(s.words)
@@ -146,7 +146,7 @@ def _progressive(event: Event) -> str:
     return "在"
 
 
-def _place(s: Sentence, place: Place | None, base: int, is_absorbed: bool) -> int:
+def _place(s: PhrasebookSentence, place: PlacePhrase | None, base: int, is_absorbed: bool) -> int:
     """Append 在 ... 里 and give its noun; None asks where."""
     case = -1 if is_absorbed else s.add("在", base + n.RELATION, "case")
     if place is None:
@@ -160,7 +160,7 @@ def _place(s: Sentence, place: Place | None, base: int, is_absorbed: bool) -> in
     return noun
 
 
-def _event(s: Sentence, event: Event, base: int) -> int:
+def _event(s: PhrasebookSentence, event: Event, base: int) -> int:
     time, is_first = event.time, event.is_time_first
     before = []
     if time is not None and is_first:
@@ -195,7 +195,9 @@ def _event(s: Sentence, event: Event, base: int) -> int:
     return place
 
 
-def _quality(s: Sentence, quality: Quality, base: int, main: Event | None = None) -> int:
+def _quality(
+    s: PhrasebookSentence, quality: QualityPredicate, base: int, main: Event | None = None
+) -> int:
     phrase, degree = quality.subject, quality.degree
     if isinstance(phrase, str):
         assert main is not None
@@ -238,7 +240,7 @@ def _quality(s: Sentence, quality: Quality, base: int, main: Event | None = None
     return place
 
 
-def _predicate_noun(s: Sentence, one: PredicateNoun) -> int:
+def _predicate_noun(s: PhrasebookSentence, one: PredicateNoun) -> int:
     before = [noun_phrase(s, one.subject, n.SUBJECT, "nsubj")]
     if one.is_negated:
         before.append(s.add("不", n.NEGATION, "advmod"))
@@ -251,7 +253,7 @@ def _predicate_noun(s: Sentence, one: PredicateNoun) -> int:
     return place
 
 
-def _existence(s: Sentence, existence: Existence) -> int:
+def _existence(s: PhrasebookSentence, existence: Existence) -> int:
     noun = s.add(existence.place.noun.chinese, n.PLACE, "obl")
     s.add(existence.place.relation.chinese[0], n.RELATION, "case:loc", noun)
     verb = s.add("有", n.VERB, "root")
@@ -259,7 +261,7 @@ def _existence(s: Sentence, existence: Existence) -> int:
     return verb
 
 
-def _compound(s: Sentence, compound: Compound) -> int:
+def _compound(s: PhrasebookSentence, compound: Compound) -> int:
     second, conjunction = compound.second, compound.conjunction
     if conjunction in ("when", "if"):
         link = s.add("如果" if conjunction == "if" else "当", n.CONJUNCTION, "mark")
@@ -275,7 +277,7 @@ def _compound(s: Sentence, compound: Compound) -> int:
     root = _event(s, compound.main, 0)
     comma = s.add("，", n.COMMA, "punct")
     link = s.add(CONJUNCTIONS[conjunction], n.CONJUNCTION, "cc" if conjunction == "but" else "mark")
-    assert isinstance(second, Quality)
+    assert isinstance(second, QualityPredicate)
     clause = _quality(s, second, n.SECOND, compound.main)
     s.hang(clause, comma, link)
     s.heads[clause] = root
@@ -283,7 +285,7 @@ def _compound(s: Sentence, compound: Compound) -> int:
     return root
 
 
-def _bare_event(s: Sentence, event: Event) -> int:
+def _bare_event(s: PhrasebookSentence, event: Event) -> int:
     """Append the clause of 当 ... 的时候, whose verb takes no 了, and give the place of 时候."""
     assert event.subject is not None
     subject = noun_phrase(s, event.subject, n.SECOND + n.SUBJECT, "nsubj")

@@ -18,7 +18,7 @@ from regard.corpora.phrasebook.lexicon import (
     Noun,
     Verb,
 )
-from regard.corpora.phrasebook.meaning import Event, NounPhrase, Place, Question, Tense
+from regard.corpora.phrasebook.meaning import Event, NounPhrase, PlacePhrase, Question, Tense
 
 Item = TypeVar("Item")
 THE = DETERMINERS["the"]
@@ -136,12 +136,12 @@ class ClauseSampler:
             return "past"
         return "can" if x < 0.94 else "want" if x < 0.97 else "must"
 
-    def place(self) -> Place:
+    def place(self) -> PlacePhrase:
         """Where somebody does something."""
         if self.chance() < 0.12:
-            return Place(IN_CITY, self.choose(CITY_NAMES))
+            return PlacePhrase(IN_CITY, self.choose(CITY_NAMES))
         relation, nouns = self.choose(PLACES)
-        return Place(relation, self.choose(nouns))
+        return PlacePhrase(relation, self.choose(nouns))
 
     def event(self, verb: Verb, question: Question = "") -> Event:
         """A simple clause around a verb."""

@@ -8,12 +8,12 @@ from regard.corpora.phrasebook.meaning import (
     Existence,
     Meaning,
     NounPhrase,
-    Place,
+    PlacePhrase,
     PredicateNoun,
-    Quality,
+    QualityPredicate,
     Tense,
 )
-from regard.corpora.phrasebook.sentence import NOTHING, Grammar, Sentence, capitalise
+from regard.corpora.phrasebook.sentence import NOTHING, Grammar, PhrasebookSentence, capitalise
 
 DO = ("do", "do", "does", "do", "do")
 HAVE = ("have", "have", "has", "have", "have")
@@ -26,16 +26,16 @@ NOT = {
 MODALS = {"future": "will", "can": "can", "must": "must"}
 
 
-def realise(meaning: Meaning) -> Sentence:
+def realise(meaning: Meaning) -> PhrasebookSentence:
     """The English sentence of a meaning."""
-    s = Sentence()
+    s = PhrasebookSentence()
     root, question = GRAMMAR.append(s, meaning)
     s.add("?" if question else ".", n.STOP, "punct", root)
     capitalise(s)
     return s
 
 
-def _noun_phrase(s: Sentence, phrase: NounPhrase, base: int, relation: str) -> int:
+def _noun_phrase(s: PhrasebookSentence, phrase: NounPhrase, base: int, relation: str) -> int:
     """Append a noun phrase and give the place of its noun, which has no head yet."""
     noun, determiner, adjective = phrase.noun, phrase.determiner, phrase.adjective
     start = len(s.words)
@@ -69,7 +69,7 @@ def _determiner_relation(word: str) -> str:
     return "amod" if word in ("several", "many") else "det"
 
 
-def _relative(s: Sentence, phrase: NounPhrase, head: int, base: int) -> None:
+def _relative(s: PhrasebookSentence, phrase: NounPhrase, head: int, base: int) -> None:
     relative = phrase.relative
     assert relative is not None
     inner = base + n.RELATIVE
@@ -97,7 +97,7 @@ def _relative(s: Sentence, phrase: NounPhrase, head: int, base: int) -> None:
 
 
 def _verb_group(
-    s: Sentence,
+    s: PhrasebookSentence,
     verb: Verb,
     tense: Tense,
     is_negated: bool,
@@ -156,7 +156,9 @@ def _copula(tense: str, slot: int, is_negated: bool) -> list[str]:
     return [be, "not"] if be == "am" else [NOT[be]]
 
 
-def _add_object(s: Sentence, verb: Verb, phrase: NounPhrase, base: int, head: int) -> None:
+def _add_object(
+    s: PhrasebookSentence, verb: Verb, phrase: NounPhrase, base: int, head: int
+) -> None:
     """Append the object, after the preposition that its verb asks for."""
     particle = verb.english_particle
     if particle:
@@ -167,7 +169,7 @@ def _add_object(s: Sentence, verb: Verb, phrase: NounPhrase, base: int, head: in
         s.hang(head, _noun_phrase(s, phrase, base, "obj"))
 
 
-def _place(s: Sentence, place: Place, base: int, head: int) -> None:
+def _place(s: PhrasebookSentence, place: PlacePhrase, base: int, head: int) -> None:
     case = s.add_fixed(place.relation.english, base + n.RELATION, "case", head)
     article = -1
     if place.noun.word_class == "common":
@@ -178,7 +180,7 @@ def _place(s: Sentence, place: Place, base: int, head: int) -> None:
         s.hang(noun, article)
 
 
-def _event(s: Sentence, event: Event, base: int) -> int:
+def _event(s: PhrasebookSentence, event: Event, base: int) -> int:
     time, verb, question = event.time, event.verb, event.question
     first = -1
     comma = -1
@@ -214,7 +216,7 @@ def _event(s: Sentence, event: Event, base: int) -> int:
     return place
 
 
-def _inverted(s: Sentence, event: Event, base: int) -> int:
+def _inverted(s: PhrasebookSentence, event: Event, base: int) -> int:
     """Append question word, auxiliary, subject and verb."""
     assert event.subject is not None
     asked = -1
@@ -251,7 +253,9 @@ def _inverted(s: Sentence, event: Event, base: int) -> int:
     return place
 
 
-def _quality(s: Sentence, quality: Quality, base: int, main: Event | None = None) -> int:
+def _quality(
+    s: PhrasebookSentence, quality: QualityPredicate, base: int, main: Event | None = None
+) -> int:
     before = []
     phrase = quality.subject
     slot = 2 if isinstance(phrase, str) else phrase.slot
@@ -283,7 +287,7 @@ def _quality(s: Sentence, quality: Quality, base: int, main: Event | None = None
     return place
 
 
-def _pronoun(s: Sentence, phrase: NounPhrase | None, base: int) -> int:
+def _pronoun(s: PhrasebookSentence, phrase: NounPhrase | None, base: int) -> int:
     """Append he, she or it for a phrase of the main clause."""
     assert phrase is not None
     noun = phrase.noun
@@ -291,7 +295,7 @@ def _pronoun(s: Sentence, phrase: NounPhrase | None, base: int) -> int:
     return s.add(word, base + n.SUBJECT, "nsubj")
 
 
-def _degree(s: Sentence, quality: Quality, base: int, before: list[int]) -> int:
+def _degree(s: PhrasebookSentence, quality: QualityPredicate, base: int, before: list[int]) -> int:
     """Append the adjective with its degree."""
     adjective = quality.adjective
     if quality.degree == "more":
@@ -304,7 +308,7 @@ def _degree(s: Sentence, quality: Quality, base: int, before: list[int]) -> int:
     return s.add(adjective.english, base + n.VERB, "root")
 
 
-def _predicate_noun(s: Sentence, one: PredicateNoun) -> int:
+def _predicate_noun(s: PhrasebookSentence, one: PredicateNoun) -> int:
     before = []
     words = _copula("present", one.subject.slot, one.is_negated)
     if one.question:
@@ -318,7 +322,7 @@ def _predicate_noun(s: Sentence, one: PredicateNoun) -> int:
     return place
 
 
-def _existence(s: Sentence, existence: Existence) -> int:
+def _existence(s: PhrasebookSentence, existence: Existence) -> int:
     there = s.add("there", NOTHING, "expl")
     verb = s.add("are" if existence.subject.slot == 4 else "is", n.VERB, "root")
     s.hang(verb, there, _noun_phrase(s, existence.subject, n.SUBJECT, "nsubj"))
@@ -326,7 +330,7 @@ def _existence(s: Sentence, existence: Existence) -> int:
     return verb
 
 
-def _compound(s: Sentence, compound: Compound) -> int:
+def _compound(s: PhrasebookSentence, compound: Compound) -> int:
     second, conjunction = compound.second, compound.conjunction
     if conjunction in ("when", "if"):
         link = s.add(conjunction, n.CONJUNCTION, "mark")
@@ -345,7 +349,7 @@ def _compound(s: Sentence, compound: Compound) -> int:
     root = _event(s, compound.main, 0)
     comma = s.add(",", n.COMMA, "punct") if conjunction == "but" else -1
     link = s.add(conjunction, n.CONJUNCTION, "cc" if conjunction == "but" else "mark")
-    assert isinstance(second, Quality)
+    assert isinstance(second, QualityPredicate)
     clause = _quality(s, second, n.SECOND, compound.main)
     s.hang(clause, link)
     if comma >= 0:

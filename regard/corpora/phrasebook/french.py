@@ -10,13 +10,13 @@ from regard.corpora.phrasebook.meaning import (
     Existence,
     Meaning,
     NounPhrase,
-    Place,
+    PlacePhrase,
     PredicateNoun,
-    Quality,
+    QualityPredicate,
     Relative,
     Tense,
 )
-from regard.corpora.phrasebook.sentence import NOTHING, Grammar, Sentence, capitalise
+from regard.corpora.phrasebook.sentence import NOTHING, Grammar, PhrasebookSentence, capitalise
 
 AVOIR = ("ai", "as", "a", "avons", "ont")
 IS = ("suis", "es", "est", "sommes", "sont")
@@ -33,9 +33,9 @@ ASKED = {"what": n.OBJECT, "where": n.PLACE, "when": n.TIME}
 QUESTION_WORDS = {"what": "que", "where": "où", "when": "quand"}
 
 
-def realise(meaning: Meaning) -> Sentence:
+def realise(meaning: Meaning) -> PhrasebookSentence:
     """The French sentence of a meaning."""
-    s = Sentence()
+    s = PhrasebookSentence()
     root, question = GRAMMAR.append(s, meaning)
     s.add("?" if question else ".", n.STOP, "punct", root)
     elide(s.words)
@@ -43,7 +43,9 @@ def realise(meaning: Meaning) -> Sentence:
     return s
 
 
-def _phrase(s: Sentence, phrase: NounPhrase, base: int, relation: str, **how: bool | str) -> int:
+def _phrase(
+    s: PhrasebookSentence, phrase: NounPhrase, base: int, relation: str, **how: bool | str
+) -> int:
     """Append a noun phrase with its relative clause."""
     head = noun_phrase(s, phrase, base, relation, **how)  # type: ignore[arg-type]
     if phrase.relative is not None:
@@ -56,7 +58,9 @@ def _phrase(s: Sentence, phrase: NounPhrase, base: int, relation: str, **how: bo
     return head
 
 
-def _relative(s: Sentence, phrase: NounPhrase, relative: Relative, head: int, base: int) -> None:
+def _relative(
+    s: PhrasebookSentence, phrase: NounPhrase, relative: Relative, head: int, base: int
+) -> None:
     inner = base + n.RELATIVE
     other = inner + n.OBJECT
     gender = phrase.noun.gender == "f"
@@ -83,7 +87,7 @@ def _relative(s: Sentence, phrase: NounPhrase, relative: Relative, head: int, ba
 
 
 def _verb(
-    s: Sentence,
+    s: PhrasebookSentence,
     verb: Verb,
     tense: Tense,
     is_negated: bool,
@@ -137,7 +141,7 @@ def _verb(
 
 
 def _object(
-    s: Sentence, verb: Verb, phrase: NounPhrase, base: int, head: int, is_negated: bool
+    s: PhrasebookSentence, verb: Verb, phrase: NounPhrase, base: int, head: int, is_negated: bool
 ) -> None:
     particle = verb.french_particle
     noun = _phrase(
@@ -152,7 +156,7 @@ def _object(
     s.hang(head, noun)
 
 
-def _place(s: Sentence, place: Place, base: int, head: int) -> None:
+def _place(s: PhrasebookSentence, place: PlacePhrase, base: int, head: int) -> None:
     words, noun = place.relation.french, place.noun.french[0]
     article = "la" if place.noun.gender == "f" else "le"
     if place.noun.word_class != "common":
@@ -165,7 +169,7 @@ def _place(s: Sentence, place: Place, base: int, head: int) -> None:
     s.hang(s.add(noun, base + n.PLACE, "obl", head), *before)
 
 
-def _asked(s: Sentence, question: str, base: int) -> list[int]:
+def _asked(s: PhrasebookSentence, question: str, base: int) -> list[int]:
     """Append est-ce que, after its question word if there is one."""
     words = []
     if question in QUESTION_WORDS:
@@ -176,7 +180,7 @@ def _asked(s: Sentence, question: str, base: int) -> list[int]:
     return [*words, first]
 
 
-def _event(s: Sentence, event: Event, base: int) -> int:
+def _event(s: PhrasebookSentence, event: Event, base: int) -> int:
     time, verb = event.time, event.verb
     before = []
     if time is not None and event.is_time_first:
@@ -210,7 +214,9 @@ def _event(s: Sentence, event: Event, base: int) -> int:
     return place
 
 
-def _quality(s: Sentence, quality: Quality, base: int, main: Event | None = None) -> int:
+def _quality(
+    s: PhrasebookSentence, quality: QualityPredicate, base: int, main: Event | None = None
+) -> int:
     before = []
     if quality.question:
         before += _asked(s, quality.question, base)
@@ -247,7 +253,7 @@ def _quality(s: Sentence, quality: Quality, base: int, main: Event | None = None
     return place
 
 
-def _predicate_noun(s: Sentence, one: PredicateNoun) -> int:
+def _predicate_noun(s: PhrasebookSentence, one: PredicateNoun) -> int:
     before = _asked(s, one.question, 0) if one.question else []
     before.append(_phrase(s, one.subject, n.SUBJECT, "nsubj"))
     if one.is_negated:
@@ -270,7 +276,7 @@ def _predicate_noun(s: Sentence, one: PredicateNoun) -> int:
     return place
 
 
-def _existence(s: Sentence, existence: Existence) -> int:
+def _existence(s: PhrasebookSentence, existence: Existence) -> int:
     il = s.add("il", NOTHING, "expl:subj")
     y = s.add("y", n.VERB, "fixed")
     verb = s.add("a", n.VERB, "root")
@@ -279,7 +285,7 @@ def _existence(s: Sentence, existence: Existence) -> int:
     return verb
 
 
-def _compound(s: Sentence, compound: Compound) -> int:
+def _compound(s: PhrasebookSentence, compound: Compound) -> int:
     second, conjunction = compound.second, compound.conjunction
     if conjunction in ("when", "if"):
         link = s.add("quand" if conjunction == "when" else "si", n.CONJUNCTION, "mark")
@@ -300,7 +306,7 @@ def _compound(s: Sentence, compound: Compound) -> int:
         joints = [s.add(",", n.COMMA, "punct"), s.add("mais", n.CONJUNCTION, "cc")]
     else:
         joints = [s.add_fixed(("parce", "que"), n.CONJUNCTION, "mark", n.ROOT)]
-    assert isinstance(second, Quality)
+    assert isinstance(second, QualityPredicate)
     clause = _quality(s, second, n.SECOND, compound.main)
     s.hang(clause, *joints)
     s.heads[clause] = root

@@ -3,7 +3,7 @@
 from regard.corpora.phrasebook import sentence as n
 from regard.corpora.phrasebook.lexicon import Noun
 from regard.corpora.phrasebook.meaning import NounPhrase
-from regard.corpora.phrasebook.sentence import NOTHING, Sentence
+from regard.corpora.phrasebook.sentence import NOTHING, PhrasebookSentence
 
 VOWELS = "aeiouàâéèêëîïôûœ"
 ASPIRATED = ("haut", "hibou")  # an h before which nothing is elided
@@ -36,7 +36,7 @@ def contract(preposition: str, article: str, following: str) -> str:
 
 
 def noun_phrase(
-    s: Sentence,
+    s: PhrasebookSentence,
     phrase: NounPhrase,
     base: int,
     relation: str,

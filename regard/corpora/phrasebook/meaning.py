@@ -54,7 +54,7 @@ class NounPhrase:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class PlacePhrase:
     """Where something happens: a relation and a noun that is known to all."""
 
     relation: Adverbial  # its Chinese is the word after the noun
@@ -71,7 +71,7 @@ class Event:
     object: NounPhrase | None = None
     recipient: NounPhrase | None = None
     is_negated: bool = False
-    place: Place | None = None
+    place: PlacePhrase | None = None
     time: Adverbial | None = None
     is_time_first: bool = False
     frequency: Adverbial | None = None
@@ -79,7 +79,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Quality:
+class QualityPredicate:
     """Something is so; ``subject`` is a phrase, or says which phrase of the main clause it is."""
 
     subject: "NounPhrase | Literal['subject', 'object']"
@@ -107,7 +107,7 @@ class Existence:
     """There is something somewhere."""
 
     subject: NounPhrase
-    place: Place
+    place: PlacePhrase
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +116,7 @@ class Compound:
 
     main: Event
     conjunction: Literal["because", "but", "when", "if"]
-    second: "Quality | Event | Adverbial"
+    second: "QualityPredicate | Event | Adverbial"
 
 
-Meaning = Event | Quality | PredicateNoun | Existence | Compound
+Meaning = Event | QualityPredicate | PredicateNoun | Existence | Compound

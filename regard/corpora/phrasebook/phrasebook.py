@@ -17,13 +17,13 @@ from regard.corpora.phrasebook.meaning import (
     Meaning,
     NounPhrase,
     PredicateNoun,
-    Quality,
+    QualityPredicate,
 )
 from regard.corpora.phrasebook.sampling import Sampler
-from regard.corpora.phrasebook.sentence import Sentence, align
+from regard.corpora.phrasebook.sentence import PhrasebookSentence, align
 from regard.errors import UsageError
 
-REALISE: dict[str, Callable[[Meaning], Sentence]] = {
+REALISE: dict[str, Callable[[Meaning], PhrasebookSentence]] = {
     "en": english.realise,
     "zh": chinese.realise,
     "fr": french.realise,
@@ -54,8 +54,8 @@ LECTURE_MEANINGS: tuple[Compound, ...] = tuple(
         second,
     )
     for second in (
-        Quality("subject", ADJECTIVES["tired"], "too", "past"),
-        Quality("object", ADJECTIVES["wide"], "too", "past"),
+        QualityPredicate("subject", ADJECTIVES["tired"], "too", "past"),
+        QualityPredicate("object", ADJECTIVES["wide"], "too", "past"),
     )
 )
 # These words are common in training, but never there in the construction of the left column.
@@ -75,11 +75,11 @@ def phrases(meaning: Meaning) -> Iterator[NounPhrase]:
         yield from (p for p in (meaning.subject, meaning.object, meaning.recipient) if p)
     elif isinstance(meaning, Existence | PredicateNoun):
         yield meaning.subject
-    elif isinstance(meaning, Quality):
+    elif isinstance(meaning, QualityPredicate):
         yield from (p for p in (meaning.subject, meaning.than) if isinstance(p, NounPhrase))
     else:
         yield from phrases(meaning.main)
-        if isinstance(meaning.second, Event | Quality):
+        if isinstance(meaning.second, Event | QualityPredicate):
             yield from phrases(meaning.second)
 
 
@@ -89,7 +89,7 @@ def held_out(meaning: Meaning) -> tuple[str, ...]:
     if isinstance(meaning, Event) and meaning.question:
         if meaning.verb.name in COMBINATIONS["question"]:
             found.append(f"question:{meaning.verb.name}")
-    elif isinstance(meaning, Compound) and isinstance(meaning.second, Quality):
+    elif isinstance(meaning, Compound) and isinstance(meaning.second, QualityPredicate):
         name = meaning.second.adjective.name
         if name in COMBINATIONS["because-it"]:
             found.append(f"because-it:{name}")
@@ -113,7 +113,7 @@ def tags(meaning: Meaning) -> tuple[str, ...]:
             found.append("giving")
         if event.is_negated or event.tense == "never":
             found.append("negation")
-    elif isinstance(event, Quality):
+    elif isinstance(event, QualityPredicate):
         found.append("comparison" if event.than is not None else "quality")
         if event.is_negated:
             found.append("negation")
@@ -123,7 +123,7 @@ def tags(meaning: Meaning) -> tuple[str, ...]:
             found.append("negation")
     elif isinstance(event, Existence):
         found.append("existence")
-    if isinstance(event, Event | Quality | PredicateNoun) and event.question:
+    if isinstance(event, Event | QualityPredicate | PredicateNoun) and event.question:
         found += ["question", event.question]
     for phrase in phrases(meaning):
         if phrase.relative is not None:
@@ -134,7 +134,7 @@ def tags(meaning: Meaning) -> tuple[str, ...]:
 
 
 def _compound_tags(compound: Compound) -> list[str]:
-    if not isinstance(compound.second, Quality):
+    if not isinstance(compound.second, QualityPredicate):
         return [compound.conjunction]
     which = compound.second.subject
     stands_for = compound.main.subject if which == "subject" else compound.main.object
@@ -211,7 +211,7 @@ class Phrasebook:
                 yield self._example(meaning, inner, combinations)
 
     def _example(
-        self, meaning: Meaning, inner: Sentence, combinations: tuple[str, ...] = ()
+        self, meaning: Meaning, inner: PhrasebookSentence, combinations: tuple[str, ...] = ()
     ) -> Example:
         first, second = self.source_language, self.target_language
         source = inner if first == "en" else REALISE[first](meaning)

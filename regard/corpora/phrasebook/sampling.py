@@ -28,9 +28,9 @@ from regard.corpora.phrasebook.meaning import (
     Existence,
     Meaning,
     NounPhrase,
-    Place,
+    PlacePhrase,
     PredicateNoun,
-    Quality,
+    QualityPredicate,
     Question,
     Relative,
     Tense,
@@ -78,14 +78,14 @@ class Sampler(ClauseSampler):
             event.frequency, "who",
         )  # fmt: skip
 
-    def quality_question(self) -> Quality:
+    def quality_question(self) -> QualityPredicate:
         """Is it so?"""
         noun = self.choose(COMMON_NOUNS)
         while not c.OF_SUBJECT[noun]:
             noun = self.choose(COMMON_NOUNS)
         subject = NounPhrase(noun, self.choose(c.OWNED if c.CAN_BE_OWNED[noun] else c.DEFINITE))
         adjective = self.choose(c.OF_SUBJECT[noun])
-        return Quality(subject, adjective, "", "present", question="whether")
+        return QualityPredicate(subject, adjective, "", "present", question="whether")
 
     def giving(self) -> Meaning:
         """Somebody gives somebody something."""
@@ -118,14 +118,18 @@ class Sampler(ClauseSampler):
             than = self.compared(noun, adjective)
             if than.noun is subject.noun:
                 return self.quality()
-            return Quality(subject, adjective, "more" if x < 0.22 else "as", "present", than=than)
+            return QualityPredicate(
+                subject, adjective, "more" if x < 0.22 else "as", "present", than=than
+            )
         degree: Degree = self.choose(("", "very", "too"))
         if self.chance() < 0.25:
             degree = "" if degree == "too" else degree
-            return Quality(subject, adjective, degree, "present", True)
+            return QualityPredicate(subject, adjective, degree, "present", True)
         if self.chance() < 0.3 and "person" in noun.sorts:
-            return Quality(subject, adjective, degree, "past", time=self.choose(TIMES["past"]))
-        return Quality(subject, adjective, degree, "present")
+            return QualityPredicate(
+                subject, adjective, degree, "past", time=self.choose(TIMES["past"])
+            )
+        return QualityPredicate(subject, adjective, degree, "present")
 
     def compared(self, noun: Noun, adjective: Adjective) -> NounPhrase:
         """Something of the same sort, to compare with."""
@@ -166,7 +170,7 @@ class Sampler(ClauseSampler):
         place = self.choose(nouns)
         if place is noun:
             return self.existence()
-        return Existence(self.phrase(noun, c.NEW, c.NEW), Place(relation, place))
+        return Existence(self.phrase(noun, c.NEW, c.NEW), PlacePhrase(relation, place))
 
     # Two clauses
 
@@ -259,7 +263,7 @@ class Sampler(ClauseSampler):
         if is_negated and x < 0.25:
             tense = "future" if x < 0.15 else "can"
         main = Event(verb, tense, subject, target, is_negated=is_negated)
-        quality = Quality(
+        quality = QualityPredicate(
             which,  # type: ignore[arg-type]
             adjective,
             "too" if is_negated else "very",

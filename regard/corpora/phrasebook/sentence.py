@@ -14,7 +14,7 @@ from regard.corpora.phrasebook.meaning import (
     Existence,
     Meaning,
     PredicateNoun,
-    Quality,
+    QualityPredicate,
 )
 
 # Numbers of the pieces of a clause, counted from the clause's own base.
@@ -31,7 +31,7 @@ NOTHING = -1  # a word that only its own language needs
 ROOT = -1
 
 
-class Sentence:
+class PhrasebookSentence:
     """Words in order, each with a piece of meaning, a head and a relation to it."""
 
     __slots__ = ("antecedents", "heads", "pieces", "places", "relations", "words")
@@ -74,7 +74,7 @@ class Sentence:
         )
 
 
-def align(source: Sentence, target: Sentence) -> tuple[tuple[int, int], ...]:
+def align(source: PhrasebookSentence, target: PhrasebookSentence) -> tuple[tuple[int, int], ...]:
     """The pairs of words that express the same piece of meaning."""
     places: dict[int, list[int]] = {}
     for place, piece in enumerate(target.pieces):
@@ -92,17 +92,17 @@ def align(source: Sentence, target: Sentence) -> tuple[tuple[int, int], ...]:
 class Grammar:
     """The rules of one language; each appends to a sentence and gives the place of its root."""
 
-    event: Callable[[Sentence, Event, int], int]
-    quality: Callable[[Sentence, Quality, int], int]
-    predicate_noun: Callable[[Sentence, PredicateNoun], int]
-    existence: Callable[[Sentence, Existence], int]
-    compound: Callable[[Sentence, Compound], int]
+    event: Callable[[PhrasebookSentence, Event, int], int]
+    quality: Callable[[PhrasebookSentence, QualityPredicate, int], int]
+    predicate_noun: Callable[[PhrasebookSentence, PredicateNoun], int]
+    existence: Callable[[PhrasebookSentence, Existence], int]
+    compound: Callable[[PhrasebookSentence, Compound], int]
 
-    def append(self, sentence: Sentence, meaning: Meaning) -> tuple[int, str]:
+    def append(self, sentence: PhrasebookSentence, meaning: Meaning) -> tuple[int, str]:
         """Say a meaning without its last sign: the root's place, and what is asked, if anything."""
         if isinstance(meaning, Event):
             return self.event(sentence, meaning, 0), meaning.question
-        if isinstance(meaning, Quality):
+        if isinstance(meaning, QualityPredicate):
             return self.quality(sentence, meaning, 0), meaning.question
         if isinstance(meaning, PredicateNoun):
             return self.predicate_noun(sentence, meaning), meaning.question
@@ -111,7 +111,7 @@ class Grammar:
         return self.compound(sentence, meaning), ""
 
 
-def capitalise(sentence: Sentence) -> None:
+def capitalise(sentence: PhrasebookSentence) -> None:
     """Let the first word begin with a capital letter."""
     first = sentence.words[0]
     sentence.words[0] = first[0].upper() + first[1:]

@@ -14,7 +14,7 @@ from regard.folder.foreign.given import Given, activation_of, require_stated, st
 from regard.folder.foreign.huggingface import HuggingFaceFolder
 from regard.folder.foreign.imported import Imported
 from regard.folder.foreign.layers import alternating, layers, sines_first, turned
-from regard.folder.foreign.marian_vocabulary import Side, read_sides
+from regard.folder.foreign.marian_vocabulary import MarianSide, read_sides
 from regard.shapes import Tensor
 from regard.special import PAD
 
@@ -116,7 +116,7 @@ def _same(folder: HuggingFaceFolder, one: str, other: str) -> int:
     return first
 
 
-def _rows(table: Tensor, side: Side) -> Tensor:
+def _rows(table: Tensor, side: MarianSide) -> Tensor:
     """Their rows in our order; padding that has none of its own is zero."""
     rows = table[torch.tensor(side.rows)]
     if PAD in side.silent:
@@ -124,7 +124,7 @@ def _rows(table: Tensor, side: Side) -> Tensor:
     return rows
 
 
-def _bias(given: Tensor | None, side: Side) -> Tensor | None:
+def _bias(given: Tensor | None, side: MarianSide) -> Tensor | None:
     """The bias of our logits, if any of it counts."""
     if (given is None or not bool(given.any())) and not side.silent:
         return None

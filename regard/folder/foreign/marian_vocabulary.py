@@ -25,7 +25,7 @@ _OWNERS = (EOS, UNKNOWN, BOS, PAD)  # who predicts a row that several of our ids
 
 
 @dataclass(frozen=True)
-class Side:
+class MarianSide:
     """The vocabulary of one side, in our order."""
 
     tokenizer: ListedPieces
@@ -43,7 +43,9 @@ class Side:
         return tuple(repeated)
 
 
-def read_sides(folder: HuggingFaceFolder, n_source: int, n_target: int) -> tuple[Side, Side]:
+def read_sides(
+    folder: HuggingFaceFolder, n_source: int, n_target: int
+) -> tuple[MarianSide, MarianSide]:
     """The vocabularies of source and target, for tables of so many rows."""
     said = folder.optional_table(TOKENIZER)
     is_apart = bool(said.get("separate_vocabs", False))
@@ -58,7 +60,7 @@ def read_sides(folder: HuggingFaceFolder, n_source: int, n_target: int) -> tuple
         rows = (*special, *(i for i in range(n_rows) if i not in taken))
         rest = [tokens[i] for i in rows[len(NAMES) :]]
         where = str(folder.path / pieces)
-        sides.append(Side(ListedPieces(folder.content(pieces), rest, where=where), rows))
+        sides.append(MarianSide(ListedPieces(folder.content(pieces), rest, where=where), rows))
     return sides[0], sides[1]
 
 

@@ -51,7 +51,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class PageEntry:
     """A picture on the page, and the choices that lead to it (None: there is no such choice)."""
 
     scene: Scene
@@ -90,10 +90,10 @@ def page(trace: Trace, view: View | None = None) -> str:
 def scene_page(scene: Scene) -> str:
     """One scene alone as a page: its tips follow the pointer."""
     view = View(form="strip", theme=scene.theme)
-    return _assembled([Entry(scene, "strip")], view, scene, f"<p>{clean(scene.title)}</p>")
+    return _assembled([PageEntry(scene, "strip")], view, scene, f"<p>{clean(scene.title)}</p>")
 
 
-def _assembled(entries: Sequence[Entry], start: View, first: Scene, head: str) -> str:
+def _assembled(entries: Sequence[PageEntry], start: View, first: Scene, head: str) -> str:
     n_cells = sum(entry.stack.size for entry in entries if entry.stack is not None)
     reading = start.reading or ATTENTIONS[start.site or "encoder"].reading
     heads = start.heads if start.heads is not None else tuple(range(64))
@@ -145,7 +145,7 @@ def _assembled(entries: Sequence[Entry], start: View, first: Scene, head: str) -
     )
 
 
-def _entries(trace: Trace, start: View) -> Iterator[Entry]:
+def _entries(trace: Trace, start: View) -> Iterator[PageEntry]:
     """Every picture that the trace can give, the one asked for first within its form."""
     is_long = len(trace.source.tokens) + len(trace.target.tokens) > _MOST_WORDS
     units = [start.merges]
@@ -165,7 +165,7 @@ def _entries(trace: Trace, start: View) -> Iterator[Entry]:
                     if form == start.form and start.word is not None and start.site == site.kind:
                         view = _focused(trace, view, start)
                     stack = view.table(trace) if form == "matrix" else None
-                    yield Entry(
+                    yield PageEntry(
                         layout(trace, view),
                         form,
                         site.kind,
@@ -178,12 +178,12 @@ def _entries(trace: Trace, start: View) -> Iterator[Entry]:
     for kind in KINDS:
         if trace.layers(kind):
             view = replace(every, form="grid", site=kind, layer=None)
-            yield Entry(layout(trace, view), "grid", kind)
+            yield PageEntry(layout(trace, view), "grid", kind)
     for form in _OF_ALL:
         if form == "strip" and len(trace.steps) > _MOST_STEPS and start.form != form:
             continue
         try:
-            yield Entry(layout(trace, replace(every, form=form, layer=None)), form)
+            yield PageEntry(layout(trace, replace(every, form=form, layer=None)), form)
         except UsageError:
             continue  # this model has no such thing
 
@@ -218,7 +218,7 @@ def _has_parts(trace: Trace) -> bool:
     return any(len(side.labels(side.tokens, merges=True)) < len(side.tokens) for side in sides)
 
 
-def _packed(entry: Entry, is_fine: bool) -> dict[str, Any]:
+def _packed(entry: PageEntry, is_fine: bool) -> dict[str, Any]:
     """A scene as the page's program reads it; numbers in cells follow the heads one chooses."""
     scene = entry.scene
     items: list[dict[str, Any]] = []
@@ -233,7 +233,7 @@ def _packed(entry: Entry, is_fine: bool) -> dict[str, Any]:
     return {"width": scene.width, "height": scene.height, "title": scene.title, "items": items}
 
 
-def _item(item: Item, entry: Entry, is_fine: bool) -> dict[str, Any]:
+def _item(item: Item, entry: PageEntry, is_fine: bool) -> dict[str, Any]:
     if isinstance(item, Heat):
         return _heat(item, entry, is_fine)
     if isinstance(item, Image):
@@ -259,7 +259,7 @@ def _image(item: Image) -> dict[str, Any]:
     return {"kind": "image", "picture": picture_name(item), "tip": item.tip, **dark, **places}
 
 
-def _heat(item: Heat, entry: Entry, is_fine: bool) -> dict[str, Any]:
+def _heat(item: Heat, entry: PageEntry, is_fine: bool) -> dict[str, Any]:
     has_heads = item.tells and entry.stack is not None and entry.stack.size <= _MOST
     values = entry.stack if has_heads and entry.stack is not None else item.values[None]
     most, kind = (65535, "<u2") if is_fine else (255, "u1")

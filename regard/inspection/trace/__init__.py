@@ -2,7 +2,7 @@
 
 from regard.inspection.trace.picture import TracedPicture
 from regard.inspection.trace.table import READINGS, AttentionMatrix, Table, looks_of_steps, table
-from regard.inspection.trace.trace import Alternative, Provenance, Step, Trace, TracedSite
+from regard.inspection.trace.trace import Alternative, Provenance, Trace, TracedSite, TracedStep
 from regard.inspection.trace.ways import (
     ATTENTIONS,
     KINDS,
@@ -31,12 +31,12 @@ __all__ = [
     "Provenance",
     "Sentence",
     "Side",
-    "Step",
     "Table",
     "Token",
     "Trace",
     "TracedPicture",
     "TracedSite",
+    "TracedStep",
     "TracedWay",
     "Word",
     "looks_of_steps",

@@ -20,7 +20,7 @@ from regard.errors import TraceError, UsageError, WriteError
 from regard.files import write_bytes
 from regard.inspection.trace.checks import check_rows
 from regard.inspection.trace.picture import Source, TracedPicture
-from regard.inspection.trace.trace import Provenance, Step, Trace, TracedSite
+from regard.inspection.trace.trace import Provenance, Trace, TracedSite, TracedStep
 from regard.inspection.trace.ways import ATTENTIONS, WAYS, Does, Kind
 from regard.text.tokens import Sentence
 
@@ -51,7 +51,7 @@ class _Head(BaseModel):
     source: Sentence
     target: Sentence
     sites: tuple[_SiteHead, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[TracedStep, ...]
     provenance: Provenance
     aligning: int | None
     depths: dict[str, tuple[int, ...]]

@@ -64,7 +64,7 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class Step:
+class TracedStep:
     """How probable a token of the target was, and which ones were the most probable there."""
 
     log_probability: float
@@ -102,7 +102,7 @@ class Trace:
     source: Source
     target: Sentence
     sites: tuple[TracedSite, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[TracedStep, ...]
     provenance: Provenance
     aligning: int | None = None  # the cross layer that best tells which word came from which
     depths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # repetitions a token took

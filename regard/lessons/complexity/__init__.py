@@ -17,7 +17,7 @@ from regard.lessons.complexity.layers import (
     RestrictedSelfAttention,
     SelfAttention,
 )
-from regard.lessons.complexity.measuring import LiveBytes, Memory, Point, Run
+from regard.lessons.complexity.measuring import LiveBytes, MemoryUse, Point, TimedRun
 from regard.lessons.complexity.report import (
     Fit,
     Growth,
@@ -29,11 +29,11 @@ from regard.lessons.complexity.report import (
     make_report,
 )
 from regard.lessons.complexity.study import (
-    Measured,
-    Plan,
-    Progress,
+    MeasuredLayer,
     Skipped,
     Study,
+    StudyPlan,
+    StudyProgress,
     expected_seconds,
 )
 
@@ -46,21 +46,21 @@ __all__ = [
     "Kind",
     "Layer",
     "LiveBytes",
-    "Measured",
-    "Memory",
+    "MeasuredLayer",
+    "MemoryUse",
     "Note",
-    "Plan",
     "Point",
-    "Progress",
     "Recurrent",
     "Report",
     "RestrictedSelfAttention",
     "Row",
-    "Run",
     "SelfAttention",
     "Skipped",
     "Structure",
     "Study",
+    "StudyPlan",
+    "StudyProgress",
+    "TimedRun",
     "depend",
     "expected_seconds",
     "find_structure",

@@ -85,7 +85,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryUse:
     """Bytes beyond inputs and parameters: kept for the backward pass, and at the highest moment.
 
     What is kept includes the output; the peak includes the gradients of inputs and parameters.
@@ -95,7 +95,7 @@ class Memory:
     peak: int
 
 
-class Run:
+class TimedRun:
     """A layer at its size with an input and a gradient: one sequence, in float32."""
 
     def __init__(self, point: Point, seed: int = 0) -> None:
@@ -105,14 +105,14 @@ class Run:
         self.value = torch.randn(shape, generator=generator).requires_grad_()
         self.gradient = torch.randn(shape, generator=generator)
 
-    def memory(self) -> Memory:
+    def memory(self) -> MemoryUse:
         """Count the bytes of one forward and backward pass; the first pass warms up, too."""
         self._forget()
         with LiveBytes([self.value, self.gradient, *self.layer.parameters()]) as live:
             output = self.layer(self.value)
             kept = live.now
             output.backward(self.gradient)
-            return Memory(kept, live.peak)
+            return MemoryUse(kept, live.peak)
 
     def seconds(self) -> float:
         """The best time of one forward and backward pass, of one or, if it is short, of several.

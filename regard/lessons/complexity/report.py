@@ -15,7 +15,7 @@ from regard.lessons.complexity.dependency import (
     path_length,
 )
 from regard.lessons.complexity.kinds import Kind
-from regard.lessons.complexity.study import Measured, Plan, Skipped
+from regard.lessons.complexity.study import MeasuredLayer, Skipped, StudyPlan
 
 SMALL_LENGTHS = (16, 32, 64)
 LEAST_POINTS = 3
@@ -97,21 +97,21 @@ class Row:
     time: Growth
     memory: Growth
     structures: tuple[Structure, ...]
-    points: tuple[Measured, ...]
+    points: tuple[MeasuredLayer, ...]
 
 
 @dataclass(frozen=True)
 class Report:
     """The table, stated and found."""
 
-    plan: Plan
+    plan: StudyPlan
     rows: tuple[Row, ...]
     skipped: tuple[Skipped, ...]
 
 
 def make_report(
-    plan: Plan,
-    measured: Sequence[Measured],
+    plan: StudyPlan,
+    measured: Sequence[MeasuredLayer],
     skipped: Sequence[Skipped],
     lengths: Sequence[int] | None = None,
 ) -> Report:
@@ -154,9 +154,9 @@ def find_structure(kind: Kind, length: int) -> Structure:
 
 
 def _growth(
-    plan: Plan,
-    points: Sequence[Measured],
-    value_of: Callable[[Measured], float],
+    plan: StudyPlan,
+    points: Sequence[MeasuredLayer],
+    value_of: Callable[[MeasuredLayer], float],
     tolerance: float,
 ) -> Growth:
     by_length = {one.point.length: value_of(one) for one in points if one.point.width == plan.width}

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from regard.counting import counted
 from regard.errors import SizeError
 from regard.lessons.complexity.kinds import Kind, kinds
-from regard.lessons.complexity.measuring import Memory, Point, Run, free_bytes
+from regard.lessons.complexity.measuring import MemoryUse, Point, TimedRun, free_bytes
 
 MOST_OF_MEMORY = 0.8  # of what is free: the rest of the machine lives, too
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """What to measure: lengths at one width, widths at one length, so many rounds."""
 
     lengths: tuple[int, ...]
@@ -67,12 +67,12 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredLayer:
     """The best time of all rounds so far, and the memory, at one point."""
 
     point: Point
     seconds: float
-    memory: Memory
+    memory: MemoryUse
     n_rounds: int
 
 
@@ -85,52 +85,52 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class Progress:
+class StudyProgress:
     """How far it is, and what came last."""
 
     n_done: int
     n_all: int
-    last: Measured | Skipped
+    last: MeasuredLayer | Skipped
 
 
 class Study:
     """Measures a plan; what it has found so far stands in ``measured`` and ``skipped``."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: StudyPlan) -> None:
         self.plan = plan
-        self.measured: dict[Point, Measured] = {}
+        self.measured: dict[Point, MeasuredLayer] = {}
         self.skipped: list[Skipped] = []
-        self._runs: dict[Point, Run] = {}
+        self._runs: dict[Point, TimedRun] = {}
         self._ends = 0.0
 
-    def run(self) -> Iterator[Progress]:
+    def run(self) -> Iterator[StudyProgress]:
         """Measure, round after round: what disturbs the machine for a while disturbs all kinds."""
         self._ends = time.monotonic() + 60 * self.plan.minutes
         points = self.plan.points
         n_all, n_done = len(points) * self.plan.rounds, 0
         for point in points:
             found = self._first(point)
-            n_done += 1 if isinstance(found, Measured) else self.plan.rounds
-            yield Progress(n_done, n_all, found)
+            n_done += 1 if isinstance(found, MeasuredLayer) else self.plan.rounds
+            yield StudyProgress(n_done, n_all, found)
         for _ in range(1, self.plan.rounds):
             for point, run in self._runs.items():
                 before = self.measured[point]
                 n_done += 1
                 if time.monotonic() + before.seconds < self._ends:
                     seconds = min(before.seconds, run.seconds())
-                    found = Measured(point, seconds, before.memory, before.n_rounds + 1)
+                    found = MeasuredLayer(point, seconds, before.memory, before.n_rounds + 1)
                     self.measured[point] = found
-                    yield Progress(n_done, n_all, found)
+                    yield StudyProgress(n_done, n_all, found)
 
-    def _first(self, point: Point) -> Measured | Skipped:
+    def _first(self, point: Point) -> MeasuredLayer | Skipped:
         reason = self._why_not(point)
         if reason is not None:
             self.skipped.append(Skipped(point, reason))
             return self.skipped[-1]
-        run = Run(point)
+        run = TimedRun(point)
         # Counting bytes comes first: what a kernel does only once, it has then done.
         memory = run.memory()
-        found = Measured(point, run.seconds(), memory, 1)
+        found = MeasuredLayer(point, run.seconds(), memory, 1)
         self._runs[point], self.measured[point] = run, found
         return found
 
@@ -147,7 +147,7 @@ class Study:
         return None
 
 
-def expected_seconds(point: Point, before: Sequence[Measured]) -> float:
+def expected_seconds(point: Point, before: Sequence[MeasuredLayer]) -> float:
     """How long a point may take, by the table and the costliest one of its kind so far."""
     alike = [one for one in before if one.point.kind.name == point.kind.name]
     if not alike:

@@ -12,7 +12,7 @@ from regard.decoding import Search
 from regard.evaluation import judge
 from regard.inspection.looking import Looking
 from regard.lessons.demo import pronouns, readings
-from regard.lessons.report import Contents, PronounScore, Shown, SplitScore, Trained
+from regard.lessons.report import Contents, PronounScore, ShownSentence, SplitScore, TrainingSummary
 from regard.systems import Translator, load
 from regard.systems.alignment import align_batch
 from regard.text.sentences import read_units
@@ -55,7 +55,7 @@ def find(
         ),
         pronouns=_pronouns(extract, of_test, test),
         sentences=tuple(
-            Shown(example.source, output, example.target)
+            ShownSentence(example.source, output, example.target)
             for example, output in zip(shown, of_shown, strict=True)
         ),
         alignment=alignment,
@@ -113,7 +113,7 @@ def _pronouns(
 
 def _reading(
     extract: Extract, translator: Translator, valid: Sequence[Example], test: Sequence[Example]
-) -> readings.Found | None:
+) -> readings.FoundHead | None:
     """What tells antecedents best, chosen on validation sentences, then tested.
 
     Into French only sentences count that make the model find out: their nouns differ in gender.
@@ -147,7 +147,9 @@ def _alignment(translator: Translator, example: Example, output: str) -> tuple[L
     )
 
 
-def _trained(extract: Extract, translator: Translator, folder: Path, planned: int) -> Trained:
+def _trained(
+    extract: Extract, translator: Translator, folder: Path, planned: int
+) -> TrainingSummary:
     records = read_metrics(folder / "metrics.jsonl")
     steps = [r for r in records if r["event"] == "stepped" and r["loss"] is not None]
     ends = [r for r in records if r["event"] == "finished"]
@@ -161,7 +163,7 @@ def _trained(extract: Extract, translator: Translator, folder: Path, planned: in
     recipe, model = translator.loaded.recipe, load(folder).model
     network = recipe.model
     assert isinstance(network, TransformerSection)  # the demonstration's recipe says so
-    return Trained(
+    return TrainingSummary(
         corpus=extract.name,
         recipe=recipe.name,
         folder=folder.as_posix(),

@@ -34,7 +34,7 @@ _SEED = 0  # of the weights that have learned nothing
 
 
 @dataclass(frozen=True)
-class Asked:
+class PronounQuestion:
     """A sentence with a pronoun, its true translation, and the words that matter, as units."""
 
     example: Example
@@ -47,7 +47,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundHead:
     """The reading that was chosen on validation sentences, and what it and a control are worth."""
 
     valid: ReadingScore
@@ -57,7 +57,7 @@ class Found:
 
 def find_reading(
     translator: Translator, valid: Iterable[Example], test: Iterable[Example]
-) -> Found | None:
+) -> FoundHead | None:
     """Choose on one set of sentences, measure on the other; None where none has such a pronoun."""
     known, unseen = (list(_all_asked(translator, some)) for some in (valid, test))
     if not known:
@@ -69,7 +69,7 @@ def find_reading(
         best = choose_reading(readings, cases)
         scores.append((best, score_reading(*_cases(model, unseen), best.reading)))
     (chosen, tested), (_, control) = scores
-    return Found(chosen, tested, control)
+    return FoundHead(chosen, tested, control)
 
 
 def _untrained(translator: Translator) -> EncoderDecoder:
@@ -83,7 +83,7 @@ def _untrained(translator: Translator) -> EncoderDecoder:
     return model
 
 
-def ask(translator: Translator, example: Example) -> Asked | None:
+def ask(translator: Translator, example: Example) -> PronounQuestion | None:
     """The places of the words that matter; None where two of them share a token."""
     found, side, other = rivals(example), example.source_side, example.target_side
     if found is None or side is None or other is None or not other.antecedents:
@@ -102,17 +102,19 @@ def ask(translator: Translator, example: Example) -> Asked | None:
         "translation": target.places[other.antecedents[0][0]],
     }
     is_subject = side.relations[antecedent] == "nsubj"
-    return Asked(example, source, target, rows, at_noun, tuple(at_others), is_subject)
+    return PronounQuestion(example, source, target, rows, at_noun, tuple(at_others), is_subject)
 
 
-def _all_asked(translator: Translator, examples: Iterable[Example]) -> Iterator[Asked]:
+def _all_asked(translator: Translator, examples: Iterable[Example]) -> Iterator[PronounQuestion]:
     for example in examples:
         one = ask(translator, example) if is_about_it(example) else None
         if one is not None:
             yield one
 
 
-def _cases(model: EncoderDecoder, asked: Sequence[Asked]) -> tuple[tuple[Reading, ...], list[Case]]:
+def _cases(
+    model: EncoderDecoder, asked: Sequence[PronounQuestion]
+) -> tuple[tuple[Reading, ...], list[Case]]:
     readings: tuple[Reading, ...] = ()
     cases = []
     for one, tables in zip(asked, attention_by_words(model, asked), strict=True):
@@ -129,7 +131,7 @@ def _cases(model: EncoderDecoder, asked: Sequence[Asked]) -> tuple[tuple[Reading
 
 @torch.inference_mode()
 def attention_by_words(
-    model: EncoderDecoder, asked: Iterable[Asked]
+    model: EncoderDecoder, asked: Iterable[PronounQuestion]
 ) -> Iterator[dict[Place, Float[Tensor, "R W"]]]:
     """Of each sentence all attention to the source among words; the last is its end.
 
@@ -170,7 +172,7 @@ def _tables(
 
 
 def _of_sentence(
-    one: Asked, tables: dict[Place, Float[Tensor, "Q K"]]
+    one: PronounQuestion, tables: dict[Place, Float[Tensor, "Q K"]]
 ) -> dict[Place, Float[Tensor, "R W"]]:
     keys = [*one.source.of_tokens, len(one.source.words)]
     rows = {"encoder": keys, "cross": one.target.of_tokens}

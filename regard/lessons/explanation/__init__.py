@@ -6,7 +6,7 @@ words and labelled tables of numbers that the library computed from the inputs a
 of the user's; it alone needs models, and is imported only where they are.
 """
 
-from regard.lessons.explanation.decoding import Written, explain_decoding
+from regard.lessons.explanation.decoding import DecodedStep, explain_decoding
 from regard.lessons.explanation.lecture import explain_lecture, worked_attention, worked_embeddings
 from regard.lessons.explanation.masks import explain_masks
 from regard.lessons.explanation.normalisation import LECTURE_TABLE, explain_normalisation
@@ -14,16 +14,16 @@ from regard.lessons.explanation.picture import explained
 from regard.lessons.explanation.positions import explain_positions
 from regard.lessons.explanation.scores import explain_scores
 from regard.lessons.explanation.sentence import explain_sentence
-from regard.lessons.explanation.steps import Cell, Explanation, Look, Step, Table
+from regard.lessons.explanation.steps import Cell, ExplainedStep, Explanation, Look, NumberTable
 
 __all__ = [
     "LECTURE_TABLE",
     "Cell",
+    "DecodedStep",
+    "ExplainedStep",
     "Explanation",
     "Look",
-    "Step",
-    "Table",
-    "Written",
+    "NumberTable",
     "explain_decoding",
     "explain_lecture",
     "explain_masks",

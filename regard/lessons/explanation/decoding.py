@@ -13,7 +13,7 @@ import torch
 from regard.errors import UsageError
 from regard.inspection.recording import Recording
 from regard.lessons.explanation.attending import Attending
-from regard.lessons.explanation.steps import Step, Table
+from regard.lessons.explanation.steps import ExplainedStep, NumberTable
 from regard.lessons.explanation.thinking import embedding, feedforward
 from regard.shapes import Float, Tensor
 from regard.special import BOS, PAD
@@ -22,7 +22,7 @@ N_BEST = 5
 
 
 @dataclass(frozen=True)
-class Written:
+class DecodedStep:
     """A translation that the model read while it was heard: every step writes one token.
 
     ``hidden`` has the vector of each step from which the next token is predicted; ``name`` says how
@@ -47,13 +47,13 @@ class Written:
 def explain_decoding(
     heard: Recording,
     source: tuple[str, ...],
-    written: Written,
+    written: DecodedStep,
     *,
     step: int = 0,
     layer: int = 0,
     head: int = 0,
     is_pre_norm: bool = False,
-) -> tuple[Step, ...]:
+) -> tuple[ExplainedStep, ...]:
     """Follow one step through one layer and head of the decoder, to the token it writes."""
     n_steps = len(written.ids)
     if not 0 <= step < n_steps:
@@ -87,16 +87,16 @@ def explain_decoding(
     )
 
 
-def _reading(written: Written, step: int, layer: int, head: int) -> Step:
+def _reading(written: DecodedStep, step: int, layer: int, head: int) -> ExplainedStep:
     so_far = " ".join(written.read[: step + 1])
-    return Step(
+    return ExplainedStep(
         f"The decoder, step {step}: it reads “{written.read[step]}”",
         "P( yₜ | y₀ … yₜ₋₁, source )",
         f"From what is written so far, {so_far}, and from the source as the encoder left it (m), "
         f"the decoder finds the next token. Its layer {layer} and head {head} are shown; each row "
         "reads a token, and predicts the one after it.",
         (
-            Table(
+            NumberTable(
                 "step",
                 tuple(map(str, range(len(written.ids)))),
                 ("reads", "writes"),
@@ -117,12 +117,12 @@ def _goes(layer: int, n_layers: int, is_pre_norm: bool) -> str:
 
 def _choosing(
     logits: Float[Tensor, "V"],
-    written: Written,
+    written: DecodedStep,
     step: int,
     is_pre_norm: bool,
     layer: int,
     n_layers: int,
-) -> tuple[Step, ...]:
+) -> tuple[ExplainedStep, ...]:
     """The vector of the step against every token of the vocabulary, and what comes of it."""
     word, hidden = written.read[step], written.hidden[step]
     best = logits.topk(min(N_BEST, len(logits))).indices
@@ -132,29 +132,33 @@ def _choosing(
     above = "" if layer == n_layers - 1 else f"The layers up to {n_layers - 1} do the same. "
     last = "norm( output of the last layer )" if is_pre_norm else "output of the last layer"
     return (
-        Step(
+        ExplainedStep(
             "Logits",
             f"h = {last}    logit( w ) = h · W_w",
             f"{above}The last vector is compared with the vector of each of the {len(logits):,} "
             f"tokens there are; the {len(best)} that fit best are shown.",
             (
-                Table.of("h", hidden[None], [word]),
-                Table.of("logits", logits[best][None], ["logit"], names, probe="logits"),
+                NumberTable.of("h", hidden[None], [word]),
+                NumberTable.of("logits", logits[best][None], ["logit"], names, probe="logits"),
             ),
         ),
-        Step(
+        ExplainedStep(
             "Softmax",
             "p( w ) = exp( logit( w ) ) / Σᵥ exp( logit( v ) )",
             f"Shares of one among all {len(logits):,} tokens; those not shown have {rest:.3f}.",
-            (Table.of("p", shares[best][:, None], names, ["p"], look="bars", decimals=3, focus=0),),
+            (
+                NumberTable.of(
+                    "p", shares[best][:, None], names, ["p"], look="bars", decimals=3, focus=0
+                ),
+            ),
         ),
         _argmax(logits, shares, written, step),
     )
 
 
 def _argmax(
-    logits: Float[Tensor, "V"], shares: Float[Tensor, "V"], written: Written, step: int
-) -> Step:
+    logits: Float[Tensor, "V"], shares: Float[Tensor, "V"], written: DecodedStep, step: int
+) -> ExplainedStep:
     chosen, best = written.ids[step], int(logits.argmax())
     said = f"“{written.written[step]}” is written, with p = {float(shares[chosen]):.3f}."
     if chosen != best:
@@ -164,12 +168,12 @@ def _argmax(
         after = f" Step {step + 1} reads it and finds the next."
     else:
         after = " It ends the translation."
-    return Step(
+    return ExplainedStep(
         "Arg-max: the next token",
         f"y_{step} = argmax_w p( w )",
         said + after,
         (
-            Table(
+            NumberTable(
                 "written",
                 (str(step),),
                 ("token", "p", "log p"),

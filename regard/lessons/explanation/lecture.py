@@ -10,7 +10,7 @@ import torch
 
 from regard.attention import Dot, MultiHeadAttention, layer_normalise, residual
 from regard.inspection.recording import Recording, record
-from regard.lessons.explanation.steps import Explanation, Step, Table
+from regard.lessons.explanation.steps import ExplainedStep, Explanation, NumberTable
 from regard.shapes import Float, Tensor
 
 WORDS = ("Thinking", "Machines")
@@ -68,31 +68,31 @@ def explain_lecture() -> Explanation:
 
 def _one_head(
     words: Float[Tensor, "2 D"], attention: MultiHeadAttention, heard: Recording
-) -> tuple[Step, ...]:
+) -> tuple[ExplainedStep, ...]:
     query, key, value = (heard[name][0, 0] for name in ("queries", "keys", "values"))
     scores = Dot(D_HEAD, D_HEAD)(query[None], key[None])[0]
     scaled, weights, context = (heard[name][0, 0] for name in ("scores", "weights", "contexts"))
     block = slice(PERIOD)
     parts = torch.cat([weights[0, :, None] * value, context[:1]])
     return (
-        Step(
+        ExplainedStep(
             "Each word is a vector",
             "X",
             f"Two embeddings of {D_MODEL} numbers. They repeat after {PERIOD}, "
             "so that one can follow with pencil and paper.",
-            (Table.of("X", words, WORDS),),
+            (NumberTable.of("X", words, WORDS),),
         ),
-        Step(
+        ExplainedStep(
             "A query, a key and a value for each word",
             "Q = X W_q    K = X W_k    V = X W_v",
             "The query asks, the key answers, the value is what is handed over. Below them, "
             f"the {PERIOD} × {PERIOD} blocks that the matrices repeat along the diagonal.",
             tuple(
-                Table.of(name, numbers, WORDS)
+                NumberTable.of(name, numbers, WORDS)
                 for name, numbers in (("Q", query), ("K", key), ("V", value))
             )
             + tuple(
-                Table.of(name, linear.weight.T[block, block], [str(i) for i in range(PERIOD)])
+                NumberTable.of(name, linear.weight.T[block, block], [str(i) for i in range(PERIOD)])
                 for name, linear in (
                     ("W_q block", attention.query),
                     ("W_k block", attention.key),
@@ -100,26 +100,26 @@ def _one_head(
                 )
             ),
         ),
-        Step(
+        ExplainedStep(
             "Score, scale, softmax",
             "softmax( Q Kᵀ / √d_k )",
             "Row: the word that asks. Column: the word that answers. Dividing by "
             f"√{D_HEAD} = {math.sqrt(D_HEAD):g} keeps the scores of wide vectors small enough for "
             "the softmax to learn from; after it each row sums to 1.",
             (
-                Table.of("Q Kᵀ", scores, WORDS, WORDS, look="plain"),
-                Table.of(f"Q Kᵀ / √{D_HEAD}", scaled, WORDS, WORDS, look="plain"),
-                Table.of("softmax", weights, WORDS, WORDS, look="share"),
+                NumberTable.of("Q Kᵀ", scores, WORDS, WORDS, look="plain"),
+                NumberTable.of(f"Q Kᵀ / √{D_HEAD}", scaled, WORDS, WORDS, look="plain"),
+                NumberTable.of("softmax", weights, WORDS, WORDS, look="share"),
             ),
         ),
-        Step(
+        ExplainedStep(
             "Weighted sum",
             "z₁ = Σⱼ α₁ⱼ vⱼ    Z = softmax( Q Kᵀ / √d_k ) V",
             f"{WORDS[0]} takes {float(weights[0, 0]):.2f} of its own value and "
             f"{float(weights[0, 1]):.2f} of the other's. Each word now carries "
             "something of all words.",
             (
-                Table.of(
+                NumberTable.of(
                     f"the sum for {WORDS[0]}",
                     parts,
                     [
@@ -130,7 +130,7 @@ def _one_head(
                         "Σ = z₁",
                     ],
                 ),
-                Table.of("Z", context, WORDS),
+                NumberTable.of("Z", context, WORDS),
             ),
         ),
     )
@@ -141,7 +141,7 @@ def _two_heads(
     attention: MultiHeadAttention,
     heard: Recording,
     output: Float[Tensor, "2 D"],
-) -> tuple[Step, ...]:
+) -> tuple[ExplainedStep, ...]:
     weights, contexts = heard["weights"][0], heard["contexts"][0]
     joined = contexts.transpose(0, 1).flatten(-2)
     corners = torch.cat(
@@ -150,41 +150,41 @@ def _two_heads(
     added = residual(words, lambda x: attention(x[None], x[None], x[None])[0])
     corner_names = [str(i) for i in (0, 1, D_HEAD, D_HEAD + 1)]
     return (
-        Step(
+        ExplainedStep(
             "Two heads",
             "headᵢ = Attention( X W_qⁱ, X W_kⁱ, X W_vⁱ )",
             "A second head has its own matrices and so its own opinion. Head 0 is the one above: "
             "each word looks mostly at itself. In head 1 each looks at the other.",
             tuple(
-                Table.of(f"softmax, head {i}", head, WORDS, WORDS, look="share")
+                NumberTable.of(f"softmax, head {i}", head, WORDS, WORDS, look="share")
                 for i, head in enumerate(weights)
             )
-            + tuple(Table.of(f"Z, head {i}", head, WORDS) for i, head in enumerate(contexts)),
+            + tuple(NumberTable.of(f"Z, head {i}", head, WORDS) for i, head in enumerate(contexts)),
         ),
-        Step(
+        ExplainedStep(
             "Concatenate",
             "Concat( head₀, head₁ )",
             f"The heads laid end to end: {N_HEADS} × {D_HEAD} = {joined.shape[-1]} numbers a word.",
-            (Table.of("Concat", joined, WORDS),),
+            (NumberTable.of("Concat", joined, WORDS),),
         ),
-        Step(
+        ExplainedStep(
             "Multiply by W_o",
             "MultiHead( X ) = Concat( head₀, head₁ ) W_o",
             f"W_o mixes the heads. Here its first {D_HEAD} columns add them, and its last "
             f"{D_HEAD} subtract head 1 from head 0; the corners of its four quarters show how.",
             (
-                Table.of("MultiHead", output, WORDS),
-                Table.of("W_o, corners", corners, corner_names, corner_names),
+                NumberTable.of("MultiHead", output, WORDS),
+                NumberTable.of("W_o, corners", corners, corner_names, corner_names),
             ),
         ),
-        Step(
+        ExplainedStep(
             "Add and norm",
             "LayerNorm( X + MultiHead( X ) )",
             "The input is added back, so that attention has to learn only the change; "
             "then each word's numbers are brought to mean 0 and standard deviation 1.",
             (
-                Table.of("X + MultiHead", added, WORDS),
-                Table.of("LayerNorm", layer_normalise(added), WORDS),
+                NumberTable.of("X + MultiHead", added, WORDS),
+                NumberTable.of("LayerNorm", layer_normalise(added), WORDS),
             ),
         ),
     )

@@ -7,7 +7,7 @@ import torch
 from regard.attention import Attention, ScaledDot, masks
 from regard.errors import SizeError
 from regard.inspection.recording import record
-from regard.lessons.explanation.steps import Explanation, Step, Table
+from regard.lessons.explanation.steps import ExplainedStep, Explanation, NumberTable
 from regard.shapes import Bool, Float, Tensor
 
 STORY = (
@@ -45,39 +45,39 @@ def explain_masks(length: int = 6, reach: int = 1, seed: int = 0) -> Explanation
             f"(seed {seed})."
         ),
         steps=(
-            Step(
+            ExplainedStep(
                 "No mask",
                 "α = softmax( e )",
                 "Every word sees every word. Row: the word that asks.",
                 (show.scores(None, "scores"), show.weights(None, "weights")),
             ),
-            Step(
+            ExplainedStep(
                 "Causal: the upper triangle",
                 "e(i, j) = -∞  where  j > i",
                 "A decoder writes from left to right: no word may see a later one.",
                 show.all_three(causal, "causal"),
             ),
-            Step(
+            ExplainedStep(
                 "Padding",
                 f"e(i, j) = -∞  where  j ≥ {n_real}",
                 "Sentences of one batch are filled up to the same length; "
                 f"here only the first {n_real} words are real.",
                 show.all_three(padding.expand(1, length, length), "padding", padded),
             ),
-            Step(
+            ExplainedStep(
                 "Window",
                 f"e(i, j) = -∞  where  |i - j| > {reach}",
                 f"Local attention sees at most {reach} {places} to each side: "
                 '"set the unwanted α to 0".',
                 show.all_three(window, "window"),
             ),
-            Step(
+            ExplainedStep(
                 "All together",
                 "causal & padding & window",
                 "Masks are combined with &: a word sees what all of them allow.",
                 show.all_three(causal & padding & window, "combined", padded),
             ),
-            Step(
+            ExplainedStep(
                 "A word that may see nothing",
                 "α(i) = 0",
                 "A softmax over nothing but -∞ is 0 / 0, and one NaN spoils every layer above. "
@@ -105,30 +105,30 @@ class _Shown:
 
     def all_three(
         self, mask: Bool[Tensor, "1 L L"], name: str, words: list[str] | None = None
-    ) -> tuple[Table, ...]:
+    ) -> tuple[NumberTable, ...]:
         """The mask itself, the scores under it, the weights that come of them."""
         shown = words or self.words
         return (
-            Table.of(f"{name} mask", mask[0].long(), shown, shown, look="share"),
+            NumberTable.of(f"{name} mask", mask[0].long(), shown, shown, look="share"),
             self.scores(mask, f"{name} scores", shown),
             self.weights(mask, f"{name} weights", shown),
         )
 
     def scores(
         self, mask: Bool[Tensor, "1 L L"] | None, name: str, words: list[str] | None = None
-    ) -> Table:
+    ) -> NumberTable:
         """The scores, -∞ where nobody may look."""
         hidden = self.unmasked if mask is None else self.unmasked.masked_fill(~mask[0], -math.inf)
-        return Table.of(name, hidden, words or self.words, words or self.words)
+        return NumberTable.of(name, hidden, words or self.words, words or self.words)
 
     def weights(
         self, mask: Bool[Tensor, "1 L L"] | None, name: str, words: list[str] | None = None
-    ) -> Table:
+    ) -> NumberTable:
         """What attention makes of the scores."""
         weights = self.attention(self.query, self.key, self.key, mask).weights[0]
-        return Table.of(name, weights, words or self.words, words or self.words, look="share")
+        return NumberTable.of(name, weights, words or self.words, words or self.words, look="share")
 
-    def naive(self, mask: Bool[Tensor, "1 L L"], name: str) -> Table:
+    def naive(self, mask: Bool[Tensor, "1 L L"], name: str) -> NumberTable:
         """What a softmax without precaution makes of them."""
         weights = self.unmasked.masked_fill(~mask[0], -math.inf).softmax(-1)
-        return Table.of(name, weights, self.words, self.words, look="share")
+        return NumberTable.of(name, weights, self.words, self.words, look="share")

@@ -3,7 +3,7 @@
 import torch
 
 from regard.attention import batch_normalise, layer_normalise, residual
-from regard.lessons.explanation.steps import Explanation, Step, Table
+from regard.lessons.explanation.steps import ExplainedStep, Explanation, NumberTable
 from regard.shapes import Float, Tensor
 
 LECTURE_TABLE = ((1, 3, 6), (2, 2, 2), (0, 1, 5), (4, 6, 1), (5, 2, 3), (1, 0, 1))
@@ -31,31 +31,31 @@ def explain_normalisation() -> Explanation:
             "compares a feature across examples, layer norm the features of one example."
         ),
         steps=(
-            Step(
+            ExplainedStep(
                 "The table",
                 "x",
                 "Two ways to take a mean: along a row, or down a column.",
-                (Table.of("x", table, FEATURES, EXAMPLES, look="plain"),),
+                (NumberTable.of("x", table, FEATURES, EXAMPLES, look="plain"),),
             ),
-            Step(
+            ExplainedStep(
                 "Batch norm: along each row",
                 "( x - μ_feature ) / √( σ²_feature + ε )",
                 "The mean and the spread depend on who else is in the batch. "
                 + _misprints(table, PRINTED_FOR_BATCH, "row"),
                 (
                     _statistics("batch statistics", table, PRINTED_FOR_BATCH, FEATURES),
-                    Table.of("batch norm", by_batch, FEATURES, EXAMPLES),
+                    NumberTable.of("batch norm", by_batch, FEATURES, EXAMPLES),
                     _check("batch norm, each row", by_batch, FEATURES),
                 ),
             ),
-            Step(
+            ExplainedStep(
                 "Layer norm: down each column",
                 "( x - μ_example ) / √( σ²_example + ε )",
                 "Each example needs only itself: the same in training and in use, "
                 "for one sentence or many. " + _misprints(table.T, PRINTED_FOR_LAYER, "column"),
                 (
                     _statistics("layer statistics", table.T, PRINTED_FOR_LAYER, EXAMPLES),
-                    Table.of("layer norm", by_layer, FEATURES, EXAMPLES),
+                    NumberTable.of("layer norm", by_layer, FEATURES, EXAMPLES),
                     _check("layer norm, each column", by_layer.T, EXAMPLES),
                 ),
             ),
@@ -66,14 +66,14 @@ def explain_normalisation() -> Explanation:
 
 def _statistics(
     name: str, rows: Float[Tensor, "R C"], printed: tuple[tuple[int, int], ...], labels: list[str]
-) -> Table:
+) -> NumberTable:
     """Computed mean and deviations beside what the lecture prints."""
     computed = torch.stack(
         [rows.mean(-1), rows.std(-1, correction=0), rows.std(-1, correction=1)], dim=-1
     )
     columns = ("mean", "std (n)", "std (n-1)", "lecture's mean", "lecture's std")
     cells = tuple((*row, *given) for row, given in zip(computed.tolist(), printed, strict=True))
-    return Table(name, tuple(labels), columns, cells, look="plain")
+    return NumberTable(name, tuple(labels), columns, cells, look="plain")
 
 
 def _misprints(rows: Float[Tensor, "R C"], printed: tuple[tuple[int, int], ...], what: str) -> str:
@@ -93,13 +93,13 @@ def _misprints(rows: Float[Tensor, "R C"], printed: tuple[tuple[int, int], ...],
     )
 
 
-def _check(name: str, rows: Float[Tensor, "R C"], labels: list[str]) -> Table:
+def _check(name: str, rows: Float[Tensor, "R C"], labels: list[str]) -> NumberTable:
     """Mean 0 and deviation 1, or 0 where all numbers were equal."""
     numbers = torch.stack([rows.mean(-1), rows.std(-1, correction=0)], dim=-1)
-    return Table.of(name, numbers, labels, ["mean", "std"], look="plain")
+    return NumberTable.of(name, numbers, labels, ["mean", "std"], look="plain")
 
 
-def _add_and_norm(example: Float[Tensor, "D"]) -> Step:
+def _add_and_norm(example: Float[Tensor, "D"]) -> ExplainedStep:
     def layer(x: Tensor) -> Tensor:
         return torch.relu(x - 2)
 
@@ -107,10 +107,10 @@ def _add_and_norm(example: Float[Tensor, "D"]) -> Step:
     unchanged = residual(example, torch.zeros_like)
     columns = ["x", "F(x)", "H(x)", "norm( H(x) )", "H(x) if F = 0"]
     numbers = torch.stack([example, layer(example), added, layer_normalise(added), unchanged], -1)
-    return Step(
+    return ExplainedStep(
         "Residual, then norm",
         "H(x) = F(x) + x",
         "Example 0 through the layer F(x) = max(0, x - 2). The layer learns only what to change: "
         "where F is 0, x passes through untouched, and so does its gradient.",
-        (Table.of("add and norm", numbers, FEATURES, columns, look="plain"),),
+        (NumberTable.of("add and norm", numbers, FEATURES, columns, look="plain"),),
     )

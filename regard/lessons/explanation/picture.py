@@ -9,7 +9,7 @@ import numpy as np
 from regard.inspection.scene.frame import BODY, MARGIN, SMALL, TITLE
 from regard.inspection.scene.items import Heat, Item, Number, Path, Rectangle, Scene, Text
 from regard.inspection.scene.measure import shortened, text_width
-from regard.lessons.explanation.steps import Cell, Explanation, Step, Table
+from regard.lessons.explanation.steps import Cell, ExplainedStep, Explanation, NumberTable
 
 _WIDTH = 980.0  # of what is written; pictures are as wide as that and their margins
 _LINE = 20.0
@@ -48,7 +48,7 @@ def explained(explanation: Explanation, theme: str = "light") -> Scene:
     return Scene(_WIDTH + 2 * MARGIN, round(y + MARGIN, 1), tuple(items), explanation.title, theme)
 
 
-def _put_step(items: list[Item], number: int, step: Step, y: Number) -> Number:
+def _put_step(items: list[Item], number: int, step: ExplainedStep, y: Number) -> Number:
     items.append(Text(MARGIN + 20, y, str(number), BODY + 1, "mark", "end", is_bold=True))
     items.append(Text(MARGIN + _INDENT, y, step.title, BODY + 1, "ink", is_bold=True))
     room = _WIDTH - _INDENT
@@ -70,7 +70,7 @@ def _put_lines(items: list[Item], lines: list[str], x: Number, y: Number, colour
     return y
 
 
-def _block(table: Table, room: Number) -> _Block:
+def _block(table: NumberTable, room: Number) -> _Block:
     """A table with its name above it."""
     cells, width, height = drawn_table(table, room)
     name = shortened(table.name, room, SMALL + 1)
@@ -114,7 +114,7 @@ def wrapped(text: str, most: Number, size: Number) -> list[str]:
     return [shortened(line, most, size) for line in lines]
 
 
-def drawn_table(table: Table, room: Number) -> Drawn:
+def drawn_table(table: NumberTable, room: Number) -> Drawn:
     """The table within ``room``, its first row at the top."""
     match table.look:
         case "text":
@@ -125,7 +125,7 @@ def drawn_table(table: Table, room: Number) -> Drawn:
             return _shades(table, room)
 
 
-def _words(table: Table, room: Number) -> Drawn:
+def _words(table: NumberTable, room: Number) -> Drawn:
     rows = [("", *table.columns), *((r, *c) for r, c in zip(table.rows, table.cells, strict=True))]
     widths = [
         max(text_width(str(row[j]), SMALL) for row in rows) + _APART
@@ -143,7 +143,7 @@ def _words(table: Table, room: Number) -> Drawn:
     return items, min(room, sum(widths)), len(rows) * _ROW
 
 
-def _bars(table: Table) -> Drawn:
+def _bars(table: NumberTable) -> Drawn:
     left = _label_width(table) + 8
     shares = [float(row[0]) for row in table.cells]
     largest = max(shares, default=0.0) or 1.0
@@ -165,7 +165,7 @@ def _bars(table: Table) -> Drawn:
     return items, left + _NUMBER + _BAR, len(shares) * height
 
 
-def _shades(table: Table, room: Number) -> Drawn:
+def _shades(table: NumberTable, room: Number) -> Drawn:
     left = _label_width(table) + 8
     n_rows, n_columns = len(table.rows), len(table.columns)
     height = _row_height(n_rows)
@@ -219,7 +219,7 @@ def _said(cell: Cell, decimals: int) -> str:
     return written.removeprefix("-") if float(written) == 0 else written
 
 
-def _column_labels(table: Table, left: Number, width: Number) -> list[Item]:
+def _column_labels(table: NumberTable, left: Number, width: Number) -> list[Item]:
     """Names above the columns, as many as can be read."""
     widest = max((text_width(name, SMALL - 1) for name in table.columns), default=0.0)
     every = max(1, math.ceil(min(widest + 4, _CELL) / width)) if width else 1
@@ -233,12 +233,12 @@ def _column_labels(table: Table, left: Number, width: Number) -> list[Item]:
     ]  # fmt: skip
 
 
-def _row_label(table: Table, i: int, x: Number, y: Number, height: Number) -> list[Item]:
+def _row_label(table: NumberTable, i: int, x: Number, y: Number, height: Number) -> list[Item]:
     text = shortened(table.rows[i], _LABEL, SMALL)
     return [Text(x, y, text, _size(height), "ink", "end", is_bold=i == table.focus)]
 
 
-def _label_width(table: Table) -> Number:
+def _label_width(table: NumberTable) -> Number:
     widths = (1.08 * text_width(shortened(row, _LABEL, SMALL), SMALL) for row in table.rows)
     return max(widths, default=0.0)
 

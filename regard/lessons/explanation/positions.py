@@ -7,7 +7,7 @@ from torch import nn
 
 from regard.attention import Learned, shift_matrix, sinusoids
 from regard.errors import SizeError
-from regard.lessons.explanation.steps import Explanation, Step, Table
+from regard.lessons.explanation.steps import ExplainedStep, Explanation, NumberTable
 from regard.shapes import Float, Tensor
 
 MAX_LENGTH, MAX_WIDTH = 4096, 2048
@@ -37,13 +37,13 @@ def explain_positions(length: int = 50, width: int = 64) -> Explanation:
             f"which is added to the word's: here {length} places, {width} numbers each."
         ),
         steps=(
-            Step(
+            ExplainedStep(
                 "Sine and cosine",
                 "PE( pos, 2i ) = sin( pos / 10000^(2i/d) )    "
                 "PE( pos, 2i+1 ) = cos( pos / 10000^(2i/d) )",
                 "Row: the place. Each pair of columns is one wave; "
                 "the further right, the slower it turns.",
-                (Table.of("PE", table, _places(length)), _wavelengths(width)),
+                (NumberTable.of("PE", table, _places(length)), _wavelengths(width)),
             ),
             _alike(table),
             _shift(table),
@@ -52,11 +52,11 @@ def explain_positions(length: int = 50, width: int = 64) -> Explanation:
     )
 
 
-def _wavelengths(width: int) -> Table:
+def _wavelengths(width: int) -> NumberTable:
     # The turn of each pair over one place, read off the matrix that turns it.
     turns = shift_matrix(1, width)
     angle = torch.atan2(turns.diagonal(1)[::2], turns.diagonal()[::2])
-    return Table.of(
+    return NumberTable.of(
         "places in one turn of each pair",
         (2 * math.pi / angle)[None],
         ["pair at"],
@@ -66,7 +66,7 @@ def _wavelengths(width: int) -> Table:
     )
 
 
-def _alike(table: Float[Tensor, "L D"]) -> Step:
+def _alike(table: Float[Tensor, "L D"]) -> ExplainedStep:
     length = table.shape[0]
     # Not to the very end, where there is room, so that there are rows to compare.
     furthest = min(length - 1, max(1, length - 2))
@@ -74,13 +74,13 @@ def _alike(table: Float[Tensor, "L D"]) -> Step:
     starts = [p for p in (0, 1, 5) if p + apart[-1] < length]
     products = table @ table.T
     alike = torch.stack([torch.stack([products[p, p + k] for k in apart]) for p in starts])
-    return Step(
+    return ExplainedStep(
         "Near places are alike",
         "PE( pos ) · PE( pos + k ) = Σᵢ cos( k / 10000^(2i/d) )",
         "The product of two places depends only on how far apart they are: the rows agree. "
         "The wider the encoding, the more evenly they fall with the distance k.",
         (
-            Table.of(
+            NumberTable.of(
                 "product",
                 alike,
                 [f"pos {p}" for p in starts],
@@ -91,7 +91,7 @@ def _alike(table: Float[Tensor, "L D"]) -> Step:
     )
 
 
-def _shift(table: Float[Tensor, "L D"]) -> Step:
+def _shift(table: Float[Tensor, "L D"]) -> ExplainedStep:
     length, width = table.shape
     shifts = [k for k in SHIFTS if k < length] or [0]
     errors = [
@@ -102,16 +102,16 @@ def _shift(table: Float[Tensor, "L D"]) -> Step:
     matrix = shift_matrix(k, width)
     moved = torch.stack([table[0], matrix.float() @ table[0], table[k]])
     corner = matrix[:4, :4]
-    return Step(
+    return ExplainedStep(
         "A shift is a matrix",
         "PE( pos + k ) = M_k PE( pos )",
         f"Looking k places back is one linear map, the same for every place, so a head can learn "
         f"it. Below: M moves place 0 to place {k}; then its first numbers, which turn each "
         "pair; then the largest error over all places.",
         (
-            Table.of(f"shift by {k}", moved, ["PE(0)", f"M_{k} PE(0)", f"PE({k})"]),
-            Table.of(f"M_{k}, corner", corner, _places(corner.shape[0])),
-            Table.of(
+            NumberTable.of(f"shift by {k}", moved, ["PE(0)", f"M_{k} PE(0)", f"PE({k})"]),
+            NumberTable.of(f"M_{k}, corner", corner, _places(corner.shape[0])),
+            NumberTable.of(
                 "largest error",
                 torch.stack(errors)[None],
                 ["max |Δ|"],
@@ -123,7 +123,7 @@ def _shift(table: Float[Tensor, "L D"]) -> Step:
 
 
 @torch.no_grad()
-def _one_hot(n_features: int = 3, n_places: int = 4, width: int = 5) -> Step:
+def _one_hot(n_features: int = 3, n_places: int = 4, width: int = 5) -> ExplainedStep:
     """``W [x; p] = W_x x + W_p p``, with the library's learned positions on the right."""
     generator = torch.Generator().manual_seed(0)
     whole = nn.Linear(n_features + n_places, width, bias=False)
@@ -140,17 +140,17 @@ def _one_hot(n_features: int = 3, n_places: int = 4, width: int = 5) -> Step:
     inputs = [*(f"x{i}" for i in range(n_features)), *(f"p{i}" for i in range(n_places))]
     rows = [str(i) for i in range(width)]
     error = float((left - right).abs().max())
-    return Step(
+    return ExplainedStep(
         "Why adding is enough",
         "W [ x; p ] = W_x x + W_p p",
         "Appending a one-hot vector p of the place to the word x, then multiplying by W, is the "
         "same as adding a vector to W_x x: the place's column of W_p. A table of such columns is "
         f"a learned position encoding. Largest difference here: {error:.0e}.",
         (
-            Table.of("[x; p]", torch.cat([words, one_hot], dim=-1), places, inputs),
-            Table.of("W = [W_x W_p]", whole.weight, rows, inputs, decimals=1),
-            Table.of("W [x; p]", left, places),
-            Table.of("W_x x + W_p p", right, places),
+            NumberTable.of("[x; p]", torch.cat([words, one_hot], dim=-1), places, inputs),
+            NumberTable.of("W = [W_x W_p]", whole.weight, rows, inputs, decimals=1),
+            NumberTable.of("W [x; p]", left, places),
+            NumberTable.of("W_x x + W_p p", right, places),
         ),
     )
 

@@ -12,7 +12,7 @@ from regard.counting import counted
 from regard.decoding import Limits, Search, greedy
 from regard.errors import RecipeError, TextError, UsageError, shortened
 from regard.inspection import record
-from regard.lessons.explanation.decoding import Written, explain_decoding
+from regard.lessons.explanation.decoding import DecodedStep, explain_decoding
 from regard.lessons.explanation.sentence import explain_sentence
 from regard.lessons.explanation.steps import Explanation
 from regard.models import EncoderDecoder
@@ -29,7 +29,7 @@ PRONOUNS = ("it", "它")
 
 
 @dataclass(frozen=True)
-class Reader:
+class SentenceReader:
     """A model with the tokenizer it reads by, and a sentence about it."""
 
     model: EncoderDecoder
@@ -86,7 +86,9 @@ def _interesting(words: list[str]) -> int:
     return of_pronoun[0] if of_pronoun else (of_words or [len(words) - 1])[-1]
 
 
-def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, seed: int) -> Reader:
+def fresh_reader(
+    words: list[str], *, width: int, n_heads: int, n_layers: int, seed: int
+) -> SentenceReader:
     """An untrained model that knows exactly these words."""
     for option, given, most in (
         ("--width", width, MAX_WIDTH),
@@ -113,10 +115,10 @@ def fresh_reader(words: list[str], *, width: int, n_heads: int, n_layers: int, s
     )
     assert isinstance(model, EncoderDecoder)
     # A model that has learned nothing seldom ends by itself.
-    return Reader(model, tokenizer, tokenizer, section.norm == "pre", about, FRESH_STEPS)
+    return SentenceReader(model, tokenizer, tokenizer, section.norm == "pre", about, FRESH_STEPS)
 
 
-def saved_reader(folder: Path) -> Reader:
+def saved_reader(folder: Path) -> SentenceReader:
     """The model of a model folder."""
     try:
         loaded = load(folder)
@@ -131,7 +133,7 @@ def saved_reader(folder: Path) -> Reader:
             "a Transformer that translates: give the folder of one; `regard look` shows where "
             "others look"
         )
-    return Reader(
+    return SentenceReader(
         Translator(loaded).models[0],
         loaded.source_tokenizer,
         loaded.target_tokenizer,
@@ -142,7 +144,14 @@ def saved_reader(folder: Path) -> Reader:
 
 
 def explain(
-    reader: Reader, text: str, words: list[str], place: int, *, layer: int, head: int, step: int
+    reader: SentenceReader,
+    text: str,
+    words: list[str],
+    place: int,
+    *,
+    layer: int,
+    head: int,
+    step: int,
 ) -> Explanation:
     """Let the model translate the sentence, record all of it, and explain what was heard."""
     pieces = reader.tokenizer.pieces(text)
@@ -162,7 +171,7 @@ def explain(
         hidden = model.hidden(ids, torch.tensor([[BOS, *written_ids[:-1]]], device=device))
         model.logits(model.output(hidden))
     heard = recorded.cpu()
-    written = Written(written_ids, hidden[0].cpu(), partial(_printed, reader.target_tokenizer))
+    written = DecodedStep(written_ids, hidden[0].cpu(), partial(_printed, reader.target_tokenizer))
     about = " ".join(
         [reader.about, *_remarks(words, place, [tokens[i] for i in of_word], n_unknown)]
     )
@@ -187,7 +196,7 @@ def explain(
     return replace(explanation, steps=(*explanation.steps, *decoding))
 
 
-def _translate(reader: Reader, ids: Int[Tensor, "1 S"]) -> tuple[int, ...]:
+def _translate(reader: SentenceReader, ids: Int[Tensor, "1 S"]) -> tuple[int, ...]:
     """Always the most probable token next, so that every step ends with an arg-max."""
     limits = Limits() if reader.longest is None else Limits(most=reader.longest)
     (found,) = greedy(reader.model, ids, Search(width=1, limits=limits))

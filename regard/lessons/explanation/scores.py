@@ -5,7 +5,7 @@ from torch import nn
 
 from regard.attention import SCORES, Additive, Attended, Attention, Perceptron, build_score
 from regard.errors import SizeError
-from regard.lessons.explanation.steps import Explanation, Step, Table
+from regard.lessons.explanation.steps import ExplainedStep, Explanation, NumberTable
 from regard.shapes import Float, Tensor
 
 N_KEYS = 4
@@ -51,44 +51,46 @@ def explain_scores(width: int = 4, seed: int = 0) -> Explanation:
             f"Inputs and parameters are random (seed {seed}), as in a model before training."
         ),
         steps=(
-            Step(
+            ExplainedStep(
                 "The query and the keys",
                 "sₜ    h₁ … h₄",
                 "As in Bahdanau's model the values are the keys themselves.",
                 (
-                    Table.of("query", query, ["sₜ"], decimals=1),
-                    Table.of("keys", keys, places, decimals=1),
+                    NumberTable.of("query", query, ["sₜ"], decimals=1),
+                    NumberTable.of("keys", keys, places, decimals=1),
                 ),
             ),
-            Step(
+            ExplainedStep(
                 "Score",
                 "eᵢ = align( sₜ, hᵢ )",
                 "How well does each key answer the query? "
                 "In the formulas q is the query sₜ, k a key hᵢ.",
                 (
-                    Table("formulas", tuple(names), ("formula", "note"), tuple(formulas), "text"),
-                    Table.of("scores", scores, names, places),
+                    NumberTable(
+                        "formulas", tuple(names), ("formula", "note"), tuple(formulas), "text"
+                    ),
+                    NumberTable.of("scores", scores, names, places),
                 ),
             ),
-            Step(
+            ExplainedStep(
                 "Normalise",
                 "αᵢ = exp( eᵢ ) / Σⱼ exp( eⱼ )",
                 "The same softmax for all; each row sums to 1.",
-                (Table.of("weights", weights, names, places, look="share"),),
+                (NumberTable.of("weights", weights, names, places, look="share"),),
             ),
-            Step(
+            ExplainedStep(
                 "Weighted sum",
                 "cₜ = Σᵢ αᵢ hᵢ",
                 "What the query brings back.",
-                (Table.of("result", torch.stack([a.context[0, 0] for a in asked]), names),),
+                (NumberTable.of("result", torch.stack([a.context[0, 0] for a in asked]), names),),
             ),
-            Step(
+            ExplainedStep(
                 "What a score does not see",
                 "max |Δα|",
                 "The largest change of a weight when another query asks, and when the keys trade "
                 "places (h₄ first). Zero means: this score does not look.",
                 (
-                    Table.of(
+                    NumberTable.of(
                         "largest change",
                         changes,
                         names,

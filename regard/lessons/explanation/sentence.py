@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from regard.errors import UsageError
 from regard.inspection.recording import Recording
 from regard.lessons.explanation.attending import Attending
-from regard.lessons.explanation.steps import Explanation, Step, Table
+from regard.lessons.explanation.steps import ExplainedStep, Explanation, NumberTable
 from regard.lessons.explanation.thinking import embedding, feedforward
 
 
@@ -74,19 +74,19 @@ def _goes(layer: int, n_layers: int, is_pre_norm: bool) -> str:
 
 def _everywhere(
     heard: Recording, tokens: tuple[str, ...], place: int, layer: int, n_layers: int
-) -> Step:
+) -> ExplainedStep:
     """Which token the word looks at most, in every head of every layer."""
     mine = [heard[f"encoder.layers.{i}.attention.weights"][0, :, place] for i in range(n_layers)]
     cells = tuple(
         tuple(f"{tokens[int(w.argmax())]} {float(w.max()):.2f}" for w in heads) for heads in mine
     )
     n_heads = max(len(row) for row in cells)
-    return Step(
+    return ExplainedStep(
         "In every head",
         "argmaxⱼ αⱼ",
         f"The token “{tokens[place]}” looks at most, and how much it takes of it.",
         (
-            Table(
+            NumberTable(
                 "looks most at",
                 tuple(f"layer {i}" for i in range(n_layers)),
                 tuple(f"head {i}" for i in range(n_heads)),

@@ -13,7 +13,7 @@ Look = Literal["plain", "signed", "share", "bars", "text"]
 
 
 @dataclass(frozen=True)
-class Table:
+class NumberTable:
     """Labelled rows and columns of numbers.
 
     ``look`` says what the numbers are, so that a reader's eye can be helped: ``signed`` around
@@ -46,7 +46,7 @@ class Table:
         rows: Sequence[str],
         columns: Sequence[str] | None = None,
         **display: Any,
-    ) -> "Table":
+    ) -> "NumberTable":
         """The table of a matrix; columns without names are counted from 0."""
         names = range(numbers.shape[-1]) if columns is None else columns
         cells = tuple(tuple(row) for row in numbers.tolist())
@@ -64,13 +64,13 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Step:
+class ExplainedStep:
     """One step: what is done, as a formula, in words, and in numbers."""
 
     title: str
     formula: str
     prose: str
-    tables: tuple[Table, ...] = ()
+    tables: tuple[NumberTable, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The step as JSON holds it."""
@@ -89,9 +89,9 @@ class Explanation:
     topic: str
     title: str
     lead: str
-    steps: tuple[Step, ...]
+    steps: tuple[ExplainedStep, ...]
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> NumberTable:
         """The first table of that name."""
         for step in self.steps:
             for table in step.tables:

@@ -3,23 +3,23 @@
 import torch
 
 from regard.inspection.recording import Recording
-from regard.lessons.explanation.steps import Step, Table
+from regard.lessons.explanation.steps import ExplainedStep, NumberTable
 
 
 def embedding(
     heard: Recording, side: str, tokens: tuple[str, ...], place: int, layer: int
-) -> list[Step]:
+) -> list[ExplainedStep]:
     """What enters a layer of "encoder" or "decoder"."""
     words, placed = (f"{side}.embedding.{name}" for name in ("words", "placed"))
     word, sum_ = heard[words][0], heard[placed][0]
     # A model may be told no places at all; then nothing was added.
     has_places = not torch.equal(word, sum_)
     of_word, with_place = (
-        Table.of("√d · table[word]", word, tokens, focus=place, probe=words),
-        Table.of("+ position", sum_, tokens, focus=place, probe=placed),
+        NumberTable.of("√d · table[word]", word, tokens, focus=place, probe=words),
+        NumberTable.of("+ position", sum_, tokens, focus=place, probe=placed),
     )
     steps = [
-        Step(
+        ExplainedStep(
             "Words become vectors" if side == "encoder" else "What is written becomes vectors",
             f"x = √d · table[ word ]{' + PE( place )' if has_places else ''}",
             f"Each token has a row of d = {word.shape[-1]} numbers in a table; "
@@ -35,11 +35,11 @@ def embedding(
         lower = f"layer {layer - 1}" if side == "encoder" else f"decoder layer {layer - 1}"
         below = f"{side}.layers.{layer - 1}.around_feedforward.result"
         steps.append(
-            Step(
+            ExplainedStep(
                 f"What {lower} hands up",
                 f"x = layer {layer - 1}( … )",
                 "After the layers below, each row already knows something of its sentence.",
-                (Table.of("x", heard[below][0], tokens, focus=place, probe=below),),
+                (NumberTable.of("x", heard[below][0], tokens, focus=place, probe=below),),
             )
         )
     return steps
@@ -54,7 +54,7 @@ def feedforward(
     is_pre_norm: bool,
     given: str,
     goes: str,
-) -> Step:
+) -> ExplainedStep:
     """Feed-forward, add and norm; ``goes`` says where the result goes."""
     (inner_probe, change_probe, probe) = (
         f"{layer}.{name}"
@@ -67,15 +67,15 @@ def feedforward(
     formula = f"{given} + F( {normed} )"
     # The argument of F itself must not have the name of what it is given here.
     argument = "u" if given != "u" else "w"
-    return Step(
+    return ExplainedStep(
         "Feed-forward, add" if is_pre_norm else "Feed-forward, add and norm",
         f"F( {argument} ) = act( {argument} W₁ + b₁ ) W₂ + b₂    "
         f"{formula if is_pre_norm else f'norm( {formula} )'}",
         f"Each token by itself: widened to {inner.shape[-1]} numbers, of which {active} are "
         f"above 0 for “{word}”, and narrowed again. {goes}",
         (
-            Table.of("inner", inner[place][None], [word], probe=inner_probe),
-            Table.of(f"F( {normed} )", change[place][None], [word], probe=change_probe),
-            Table.of("output of the layer", result, tokens, focus=place, probe=probe),
+            NumberTable.of("inner", inner[place][None], [word], probe=inner_probe),
+            NumberTable.of(f"F( {normed} )", change[place][None], [word], probe=change_probe),
+            NumberTable.of("output of the layer", result, tokens, focus=place, probe=probe),
         ),
     )

@@ -4,9 +4,9 @@ from regard.lessons.report.contents import (
     Contents,
     PronounLook,
     PronounScore,
-    Shown,
+    ShownSentence,
     SplitScore,
-    Trained,
+    TrainingSummary,
 )
 from regard.lessons.report.page import write_page
 from regard.lessons.report.prose import PROSE, ROWS, name_pair, name_place
@@ -17,9 +17,9 @@ __all__ = [
     "Contents",
     "PronounLook",
     "PronounScore",
-    "Shown",
+    "ShownSentence",
     "SplitScore",
-    "Trained",
+    "TrainingSummary",
     "name_pair",
     "name_place",
     "write_page",

@@ -11,7 +11,7 @@ Points = tuple[tuple[int, float], ...]  # (update, loss)
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainingSummary:
     """The model, and how it came to be."""
 
     corpus: str
@@ -67,7 +67,7 @@ class PronounScore:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownSentence:
     """A sentence, what the model made of it, and what is right."""
 
     source: str
@@ -118,10 +118,10 @@ class Contents:
     """All that a report tells."""
 
     title: str
-    trained: Trained
+    trained: TrainingSummary
     scores: tuple[SplitScore, ...]
     pronouns: PronounScore | None
-    sentences: tuple[Shown, ...]
+    sentences: tuple[ShownSentence, ...]
     alignment: Looking
     alignment_layer: int
     looks: tuple[PronounLook, ...]

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from regard.lessons.antecedents import ReadingScore
 from regard.lessons.report.charts import curve, heat_map, lines
-from regard.lessons.report.contents import Contents, PronounLook, SplitScore, Trained
+from regard.lessons.report.contents import Contents, PronounLook, SplitScore, TrainingSummary
 from regard.lessons.report.prose import PROSE, ROWS, SPLITS, both, name_pair, name_place, say
 
 _STYLE = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
@@ -191,7 +191,7 @@ def _training(contents: Contents) -> str:
     return f'{text}<div class="scroll"><table class="plain">{table}</table></div>'
 
 
-def _shape(trained: Trained) -> str:
+def _shape(trained: TrainingSummary) -> str:
     layers = {"n": trained.n_layers, "m": trained.n_decoder_layers}
     return say("shape-is", **layers, d=trained.d_model, h=trained.n_heads)
 

@@ -7,7 +7,7 @@ import pytest
 from regard.cli.demo.showing import matrix, shade, show
 from regard.inspection.looking import Looking
 from regard.lessons.demo import Folder
-from regard.lessons.report import Contents, PronounScore, SplitScore, Trained
+from regard.lessons.report import Contents, PronounScore, SplitScore, TrainingSummary
 
 
 def test_shades_grow() -> None:
@@ -33,7 +33,7 @@ def test_a_matrix_narrows_its_columns() -> None:
 def test_one_sentence_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     contents = Contents(
         title="en-fr",
-        trained=Trained("r", "c", "d", 9, 1, 1, 8, 2, 1, 1, 1.0, 1.0, ((1, 5.0),), ()),
+        trained=TrainingSummary("r", "c", "d", 9, 1, 1, 8, 2, 1, 1, 1.0, 1.0, ((1, 5.0),), ()),
         scores=tuple(SplitScore(s, 1, 0.0, 0.0, 0.0, "") for s in ("test", "combinations")),
         pronouns=PronounScore(1, 0, {"il": (1, 0)}),
         sentences=(),

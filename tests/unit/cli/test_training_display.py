@@ -4,13 +4,13 @@ import io
 from collections import Counter
 
 import pytest
+from regard.training.label_account import notes_on
 from rich.console import Console
 
-from regard.cli.training_display import Display
+from regard.cli.training_display import TrainingDisplay
 from regard.cli.training_lines import next_command
 from regard.config import read_recipe
 from regard.training.events import Event, Finished, Sample, Stepped, Validated, Validating
-from regard.training.label_account import notes_on
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_what_is_read_and_what_is_predicted_are_named(
     monkeypatch.setattr("regard.cli.progress.SECONDS_BETWEEN_LINES", 0.0)
     values = ("updates=2", "batch_tokens=64", "warmup=1", "learning_rate=0.1")
     recipe = read_recipe(preset, [f"training.{value}" for value in values])
-    display = Display()
+    display = TrainingDisplay()
     display.show_model(recipe, 10, "runs/a")
     with display:
         display.show(Stepped(1, 0, 1.0, 50, 0.1, 1.0, seconds=1.0))
@@ -49,11 +49,13 @@ def test_texts_that_are_cut_are_counted(n: int, texts: str) -> None:
     assert notes == [f"{texts} longer than the 64 tokens the model sees"]
 
 
-def shown(training: list[str], events: list[Event], monkeypatch: pytest.MonkeyPatch) -> Display:
+def shown(
+    training: list[str], events: list[Event], monkeypatch: pytest.MonkeyPatch
+) -> TrainingDisplay:
     """A display that has shown these events, to a stream that is no terminal."""
     monkeypatch.setattr("regard.cli.progress.SECONDS_BETWEEN_LINES", 0.0)
     values = ("batch_tokens=64", "warmup=100", "learning_rate=0.1", *training)
-    display = Display()
+    display = TrainingDisplay()
     changes = ["model.dropout=0.1", *(f"training.{one}" for one in values)]
     display.show_model(read_recipe("transformer-tiny", changes), 10, "runs/a")
     with display:
@@ -125,7 +127,7 @@ def test_the_bar_leaves_the_screen_at_the_end(monkeypatch: pytest.MonkeyPatch) -
     screen = io.StringIO()
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("FORCE_COLOR", "1")
-    display = Display()
+    display = TrainingDisplay()
     display.console = Console(file=screen, force_terminal=True, width=60, highlight=False)
     with display:
         for event in (*steps(3, 1.0), Validating(3)):

@@ -11,7 +11,7 @@ import pytest
 from regard.corpora import (
     CORPORA,
     SIZES,
-    Corpus,
+    EmbeddedCorpus,
     Example,
     Extract,
     is_extract,
@@ -162,7 +162,7 @@ def test_usual_sizes() -> None:
 def test_every_corpus_keeps_the_interface(name: str, pair: str | None) -> None:
     assert CORPORA[name].pairs or CORPORA[name].sides
     corpus = open_corpus(name, pair)
-    assert isinstance(corpus, Corpus)
+    assert isinstance(corpus, EmbeddedCorpus)
     assert {"train", "valid", "test"} <= set(corpus.splits)
     for split in corpus.splits:
         example = next(corpus.examples(split, 1))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.corpora import Corpus, Example, Side
+from regard.corpora import EmbeddedCorpus, Example, Side
 from regard.corpora.phrasebook import COMBINATIONS, PAIRS, Phrasebook, join, lecture_examples
 from regard.corpora.phrasebook.lexicon import ADJECTIVES, NOUNS, VERBS
 from regard.corpora.phrasebook.phrasebook import LECTURE_KEYS, split_of_sentence
@@ -39,7 +39,7 @@ def many(request: pytest.FixtureRequest) -> tuple[str, list[Example]]:
 
 def test_all_six_directions_are_there() -> None:
     assert sorted(PAIRS) == ["en-fr", "en-zh", "fr-en", "fr-zh", "zh-en", "zh-fr"]
-    corpus: Corpus = Phrasebook("zh-en")
+    corpus: EmbeddedCorpus = Phrasebook("zh-en")
     assert corpus.splits == ("train", "valid", "test", "combinations")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from regard.corpora.phrasebook import chinese, english, join
 from regard.corpora.phrasebook.lexicon import ADJECTIVES, DETERMINERS, NOUNS, VERBS
-from regard.corpora.phrasebook.meaning import Compound, Event, Meaning, NounPhrase, Quality
+from regard.corpora.phrasebook.meaning import Compound, Event, Meaning, NounPhrase, QualityPredicate
 from regard.corpora.phrasebook.phrasebook import LECTURE_MEANINGS
 
 ROOT = Path(__file__).parents[3]
@@ -23,8 +23,8 @@ CROSSED = Event(VERBS["cross"], "past", the("horse"), the("street"), is_negated=
 MEANINGS: tuple[Meaning, ...] = (
     *LECTURE_MEANINGS,
     Event(VERBS["sleep"], "progressive", the("cat")),
-    Compound(CROSSED, "because", Quality("subject", ADJECTIVES["tired"], "too", "past")),
-    Compound(CROSSED, "because", Quality("object", ADJECTIVES["wide"], "too", "past")),
+    Compound(CROSSED, "because", QualityPredicate("subject", ADJECTIVES["tired"], "too", "past")),
+    Compound(CROSSED, "because", QualityPredicate("object", ADJECTIVES["wide"], "too", "past")),
 )
 SAID = {join(english.realise(one).words, "en") for one in MEANINGS} | {
     join(chinese.realise(one).words, "zh") for one in MEANINGS

@@ -21,9 +21,9 @@ from regard.corpora.phrasebook.meaning import (
     Existence,
     Meaning,
     NounPhrase,
-    Place,
+    PlacePhrase,
     PredicateNoun,
-    Quality,
+    QualityPredicate,
     Relative,
 )
 
@@ -50,11 +50,11 @@ def event(verb: str, tense: str, subject: object, thing: object = None, **more: 
     return Event(VERBS[verb], tense, first, second, **more)  # type: ignore[arg-type]
 
 
-def quality(subject: str, adjective: str, degree: str = "", **more: object) -> Quality:
+def quality(subject: str, adjective: str, degree: str = "", **more: object) -> QualityPredicate:
     """A quality of a phrase given as text, in the present if nothing else is said."""
     tense = more.pop("tense", "present")
     phrase = np(subject) if "|" in subject or subject[0].isupper() else subject
-    return Quality(phrase, ADJECTIVES[adjective], degree, tense, **more)  # type: ignore[arg-type]
+    return QualityPredicate(phrase, ADJECTIVES[adjective], degree, tense, **more)  # type: ignore[arg-type]
 
 
 def predicate(subject: str, noun: str, **more: object) -> PredicateNoun:
@@ -62,8 +62,8 @@ def predicate(subject: str, noun: str, **more: object) -> PredicateNoun:
     return PredicateNoun(np(subject), np(noun), **more)  # type: ignore[arg-type]
 
 
-def place(relation: str, noun: str) -> Place:
-    return Place(IN_CITY if relation == "city" else RELATION[relation], NOUNS[noun])
+def place(relation: str, noun: str) -> PlacePhrase:
+    return PlacePhrase(IN_CITY if relation == "city" else RELATION[relation], NOUNS[noun])
 
 
 def who(verb: str, tense: str, thing: str | None = None, **more: object) -> Relative:

@@ -5,7 +5,7 @@ from itertools import combinations, islice, product
 import numpy as np
 import pytest
 
-from regard.corpora import Corpus, Example, open_corpus, parse_extract
+from regard.corpora import EmbeddedCorpus, Example, open_corpus, parse_extract
 from regard.corpora.scenes import SIDE, draw_scene, is_scene, parse_scene
 from regard.corpora.scenes.captions import LANGUAGES
 from regard.corpora.scenes.layout import COLOURS, KINDS, PAPERS, RADII
@@ -70,7 +70,7 @@ def test_what_cannot_be_drawn_is_told(text: str, facts: tuple[str, ...]) -> None
 
 
 def test_it_is_a_corpus(train: list[Example]) -> None:
-    assert isinstance(open_corpus("scenes", "zh"), Corpus)
+    assert isinstance(open_corpus("scenes", "zh"), EmbeddedCorpus)
     assert parse_extract("scenes:zh:test:20").sides == ("scene", "caption")
     assert train[:50] == drawn("train", 50)
     assert train[:50] != drawn("train", 50, seed=2)

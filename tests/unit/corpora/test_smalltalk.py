@@ -5,7 +5,7 @@ from itertools import islice
 
 import pytest
 
-from regard.corpora import Corpus, Example, open_corpus, parse_extract
+from regard.corpora import EmbeddedCorpus, Example, open_corpus, parse_extract
 from regard.corpora.smalltalk import LANGUAGES
 from regard.errors import DataError
 from regard.text.turns import split_turns
@@ -23,7 +23,7 @@ def train() -> list[Example]:
 
 
 def test_it_is_a_corpus_of_two_languages_or_of_one(train: list[Example]) -> None:
-    assert isinstance(open_corpus("smalltalk"), Corpus)
+    assert isinstance(open_corpus("smalltalk"), EmbeddedCorpus)
     assert {example.tags[0] for example in train} == {"en", "zh"}
     for language in LANGUAGES:
         found = drawn("train", 50, language)

@@ -10,11 +10,11 @@ from regard.inspection.trace import (
     Kind,
     Provenance,
     Sentence,
-    Step,
     Token,
     Trace,
     TracedPicture,
     TracedSite,
+    TracedStep,
     Word,
 )
 
@@ -63,7 +63,9 @@ def make_trace() -> MakeTrace:
                     scores = np.where(np.tri(n_rows, dtype=bool), scores, -np.inf)
                 sites.append(TracedSite(kind, layer, softmax(scores), (False,) * n_heads))
         steps = tuple(
-            Step(-0.1 * (t + 1), tuple(Alternative(10 + k, f"w{k}", -0.5 - k) for k in range(5)))
+            TracedStep(
+                -0.1 * (t + 1), tuple(Alternative(10 + k, f"w{k}", -0.5 - k) for k in range(5))
+            )
             for t in range(len(written.tokens))
         )
         positions = generator.normal(size=(11, 6)).astype(np.float32) if has_positions else None
@@ -85,7 +87,7 @@ def make_caption() -> MakeTrace:
         weights = np.full((n_heads, n, 15), 0.02, np.float32)
         weights[:, range(n), range(n)] = 0.72
         steps = tuple(
-            Step(-0.1, (Alternative(token.id, token.text, -0.1),)) for token in written.tokens
+            TracedStep(-0.1, (Alternative(token.id, token.text, -0.1),)) for token in written.tokens
         )
         return Trace(
             TracedPicture(pixels, (3, 5), name),

@@ -17,7 +17,7 @@ from safetensors import safe_open
 from safetensors.numpy import load, save_file
 
 from regard.cli.look.choosing import Choices
-from regard.cli.look.showing import Shown
+from regard.cli.look.showing import TerminalView
 from regard.errors import TraceError, UsageError
 from regard.inspection.rollout import rollout
 from regard.inspection.scene import View, layout, page, render
@@ -261,7 +261,9 @@ def test_a_browser_draws_the_pictures(make_caption, tmp_path: Path) -> None:
 def lines(trace: Trace, monkeypatch: pytest.MonkeyPatch, word: str | None = None, width: int = 70):
     monkeypatch.setenv("COLUMNS", str(width))
     choices = Choices(None, None, None, None, word, False, False, None, None, False)
-    return [line.plain.rstrip() for line in Shown.of(trace, choices.view(trace, "matrix")).lines]
+    return [
+        line.plain.rstrip() for line in TerminalView.of(trace, choices.view(trace, "matrix")).lines
+    ]
 
 
 def test_a_terminal_lists_cells_and_maps_them(make_caption, monkeypatch) -> None:

@@ -15,9 +15,9 @@ from regard.lessons.report import (
     Contents,
     PronounLook,
     PronounScore,
-    Shown,
+    ShownSentence,
     SplitScore,
-    Trained,
+    TrainingSummary,
     name_pair,
     write_page,
 )
@@ -27,7 +27,7 @@ LOOKING = Looking((EVIL, "it"), ("a", EVIL, "b"), ((0.2, 0.8, 0.0), (0.0, 0.3, 0
 SCORE = ReadingScore(Reading("cross", 1, 2, "translation"), 0.25, 0.75, 0.5, 0.25, 9)
 CONTENTS = Contents(
     title=EVIL,
-    trained=Trained(
+    trained=TrainingSummary(
         EVIL,
         EVIL,
         EVIL,
@@ -48,7 +48,7 @@ CONTENTS = Contents(
         SplitScore("combinations", 30, 5.0, 6.0, 0.0, EVIL),
     ),
     pronouns=PronounScore(4, 3, {"elle": (1, 0), "il": (3, 3)}),
-    sentences=(Shown(EVIL, EVIL, EVIL), Shown("它", "it", EVIL)),
+    sentences=(ShownSentence(EVIL, EVIL, EVIL), ShownSentence("它", "it", EVIL)),
     alignment=LOOKING,
     alignment_layer=3,
     looks=(PronounLook("it", EVIL, EVIL, EVIL, LOOKING, LOOKING, EVIL, EVIL),),

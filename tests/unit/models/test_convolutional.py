@@ -10,9 +10,9 @@ from regard.decoding import Limits, Search, beam_search, greedy
 from regard.errors import SizeError, UsageError
 from regard.models.convolutional import (
     ConvolutionalDecoderLayer,
+    ConvolutionalMemory,
     ConvolutionalSeq2Seq,
     GatedConvolution,
-    Memory,
     receptive_field,
 )
 from regard.models.interface import Step
@@ -125,7 +125,9 @@ def test_a_decoder_layer_by_hand() -> None:
     numbers = torch.randn(3, 1, 4, WIDTH, dtype=torch.float64)
     key, value = numbers[0], numbers[1]
     embedded, padded = numbers[2], torch.randn(1, 6, HIDDEN, dtype=torch.float64)
-    result = layer(padded, embedded, Memory(key, value, torch.tensor([[True, True, True, False]])))
+    result = layer(
+        padded, embedded, ConvolutionalMemory(key, value, torch.tensor([[True, True, True, False]]))
+    )
     half = 0.5**0.5
     x = layer.convolution(padded)[0]
     d = half * (x @ layer.query.weight.T + layer.query.bias + embedded[0])

@@ -11,7 +11,7 @@ from regard.decoding import Limits, Search, beam_search, greedy
 from regard.errors import SizeError, UsageError
 from regard.inspection.recording import record
 from regard.models.interface import Step
-from regard.models.ntm import EMPTY, Head, NeuralTuring, Slots
+from regard.models.ntm import EMPTY, MemoryHead, NeuralTuring, Slots
 from regard.models.recurrent import RecurrentSizes
 from regard.special import BOS, EOS, PAD
 
@@ -43,8 +43,8 @@ def stepped(model: NeuralTuring, source: Tensor, target: Tensor) -> Tensor:
 
 
 class TestHead:
-    def head(self, addressing: str = "full", reach: int = 1) -> Head:
-        return Head(HIDDEN, Slots(N_SLOTS, D_SLOT, addressing, reach)).double()
+    def head(self, addressing: str = "full", reach: int = 1) -> MemoryHead:
+        return MemoryHead(HIDDEN, Slots(N_SLOTS, D_SLOT, addressing, reach)).double()
 
     def given(self) -> tuple[Tensor, Tensor, Tensor]:
         torch.manual_seed(5)

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from regard.lessons.complexity import Kind, LiveBytes, Memory, Point, Run, kinds
+from regard.lessons.complexity import Kind, LiveBytes, MemoryUse, Point, TimedRun, kinds
 
 REACH, KERNEL = 5, 3
 FLOAT = 4
@@ -15,8 +15,8 @@ def kind(name: str) -> Kind:
     return next(one for one in kinds(reach=REACH, kernel=KERNEL) if one.name == name)
 
 
-def memory(name: str, length: int, width: int) -> Memory:
-    return Run(Point(kind(name), length, width)).memory()
+def memory(name: str, length: int, width: int) -> MemoryUse:
+    return TimedRun(Point(kind(name), length, width)).memory()
 
 
 class TestLiveBytes:
@@ -100,16 +100,16 @@ class TestMemory:
     @pytest.mark.parametrize("size", [(1, 1), (3, 64), (7, 200), (64, 3), (90, 40)])
     def test_is_never_more_than_was_expected(self, one: Kind, size: tuple[int, int]) -> None:
         point = Point(one, *size)
-        assert Run(point).memory().peak <= point.most_bytes + 1000
+        assert TimedRun(point).memory().peak <= point.most_bytes + 1000
 
     def test_is_the_same_every_time(self) -> None:
-        run = Run(Point(kind("convolutional"), 9, 5))
+        run = TimedRun(Point(kind("convolutional"), 9, 5))
         assert run.memory() == run.memory()
 
 
 @pytest.mark.parametrize("one", kinds(reach=REACH, kernel=KERNEL), ids=lambda one: one.name)
 def test_a_run_takes_time(one: Kind) -> None:
-    run = Run(Point(one, 11, 4))
+    run = TimedRun(Point(one, 11, 4))
     assert 0 < run.seconds() < 10
     assert run.value.grad is not None
     assert all(parameter.grad is not None for parameter in run.layer.parameters())

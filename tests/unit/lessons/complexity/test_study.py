@@ -6,12 +6,12 @@ import pytest
 
 from regard.errors import SizeError
 from regard.lessons.complexity import (
-    Measured,
-    Memory,
-    Plan,
+    MeasuredLayer,
+    MemoryUse,
     Point,
     Skipped,
     Study,
+    StudyPlan,
     expected_seconds,
     make_report,
     measuring,
@@ -35,8 +35,8 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "SECONDS_TOGETHER", 0.0)
 
 
-def plan(**changed: Any) -> Plan:
-    return Plan(**{**PLAN, **changed})
+def plan(**changed: Any) -> StudyPlan:
+    return StudyPlan(**{**PLAN, **changed})
 
 
 class TestPlan:
@@ -91,7 +91,7 @@ class TestStudy:
         first = {one.last.point: one.last for one in progress[:16]}
         for point, best in found.measured.items():
             before = first[point]
-            assert isinstance(before, Measured)
+            assert isinstance(before, MeasuredLayer)
             assert best.seconds <= before.seconds
 
     def test_what_does_not_fit_into_memory_is_left_out(
@@ -111,7 +111,7 @@ class TestStudy:
     def test_what_takes_too_long_is_left_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
         now = [100.0]
         monkeypatch.setattr(study.time, "monotonic", lambda: now[0])
-        monkeypatch.setattr(study.Run, "memory", lambda self: Memory(1, 2))
+        monkeypatch.setattr(study.Run, "memory", lambda self: MemoryUse(1, 2))
 
         def seconds(self: object) -> float:
             now[0] += 1.0
@@ -126,13 +126,13 @@ class TestStudy:
         assert reasons[0] == "it takes about 2 s and 1.5 s are left"
         assert len(reasons) == 5
         assert {one.n_rounds for one in found.measured.values()} == {1, 2}
-        assert isinstance(progress[-1].last, Measured)
+        assert isinstance(progress[-1].last, MeasuredLayer)
 
     def test_expectation_follows_the_table(self) -> None:
         attention, recurrent = plan().kinds[:2]
         before = [
-            Measured(Point(attention, 10, 2), 1.0, Memory(1, 1), 1),
-            Measured(Point(attention, 5, 2), 9.0, Memory(1, 1), 1),
+            MeasuredLayer(Point(attention, 10, 2), 1.0, MemoryUse(1, 1), 1),
+            MeasuredLayer(Point(attention, 5, 2), 9.0, MemoryUse(1, 1), 1),
         ]
         assert expected_seconds(Point(attention, 30, 4), before) == pytest.approx(2 * 18.0)
         assert expected_seconds(Point(attention, 5, 1), before) == pytest.approx(2 * 1.0)
@@ -142,8 +142,8 @@ class TestStudy:
 def test_a_report_fits_each_kind_by_its_own_points() -> None:
     wanted = plan(lengths=(64, 128, 256, 512), widths=(8, 16, 32))
     measured = [
-        Measured(
-            point, 1e-9 * point.operations, Memory(1, 100 * point.length + 3 * point.width**2), 1
+        MeasuredLayer(
+            point, 1e-9 * point.operations, MemoryUse(1, 100 * point.length + 3 * point.width**2), 1
         )
         for point in wanted.points
     ]

@@ -8,7 +8,7 @@ from regard.errors import UsageError
 from regard.inspection.looking import Looking
 from regard.lessons.antecedents import Reading, ReadingScore
 from regard.lessons.demo import Folder, pronoun_pictures
-from regard.lessons.report import Contents, PronounLook, SplitScore, Trained
+from regard.lessons.report import Contents, PronounLook, SplitScore, TrainingSummary
 
 SCORE = ReadingScore(Reading("cross", 1, 3, "translation"), 0.25, 0.75, 0.5, 0.25, 9)
 
@@ -25,7 +25,7 @@ def contents(*ends: str) -> Contents:
     )
     return Contents(
         title="zh-en",
-        trained=Trained("c", "r", "f", 9, 1, 1, 2, 3, 4, 4, 5.0, None, (), ()),
+        trained=TrainingSummary("c", "r", "f", 9, 1, 1, 2, 3, 4, 4, 5.0, None, (), ()),
         scores=(SplitScore("test", 1, 2.0, 3.0, 0.5, "s"),),
         pronouns=None,
         sentences=(),

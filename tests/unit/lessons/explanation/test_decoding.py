@@ -9,7 +9,7 @@ import torch
 from regard.config import TransformerSection
 from regard.errors import UsageError
 from regard.inspection import Recording, record
-from regard.lessons.explanation import Step, Written, explain_decoding
+from regard.lessons.explanation import DecodedStep, ExplainedStep, explain_decoding
 from regard.shapes import Tensor
 from regard.systems import build
 
@@ -25,11 +25,11 @@ def name(token: int) -> str:
 @dataclass(frozen=True)
 class Heard:
     recording: Recording
-    written: Written
+    written: DecodedStep
     weights: dict[str, Tensor]
     is_pre_norm: bool
 
-    def explained(self, **choice: int) -> tuple[Step, ...]:
+    def explained(self, **choice: int) -> tuple[ExplainedStep, ...]:
         return explain_decoding(
             self.recording, SOURCE, self.written, is_pre_norm=self.is_pre_norm, **choice
         )
@@ -53,7 +53,7 @@ def heard(request: pytest.FixtureRequest) -> Heard:
             model.logits(model.output(hidden))
     return Heard(
         recording,
-        Written(WRITTEN_IDS, hidden[0], name),
+        DecodedStep(WRITTEN_IDS, hidden[0], name),
         model.state_dict(),
         request.param == "pre",
     )
@@ -139,12 +139,12 @@ class Recomputed:
         return self.last("encoder", value)
 
 
-def cells(step: Step, table: str) -> Tensor:
+def cells(step: ExplainedStep, table: str) -> Tensor:
     (found,) = [one for one in step.tables if one.name == table]
     return torch.tensor(found.cells, dtype=torch.double)
 
 
-def same(step: Step, table: str, expected: Tensor) -> None:
+def same(step: ExplainedStep, table: str, expected: Tensor) -> None:
     torch.testing.assert_close(cells(step, table), expected, rtol=1e-5, atol=1e-6, msg=table)
 
 
@@ -188,7 +188,7 @@ def test_every_number_comes_of_the_weights(heard: Heard, step: int, layer: int, 
 
 
 def _check_attention(
-    steps: list[Step], found: dict[str, Tensor], step: int, head: int, *, is_causal: bool
+    steps: list[ExplainedStep], found: dict[str, Tensor], step: int, head: int, *, is_causal: bool
 ) -> None:
     projections, scores, looking, summed, heads, _ = steps
     for short in "qkv":
@@ -230,11 +230,11 @@ def test_a_decoder_of_fewer_layers_shows_its_last(heard: Heard) -> None:
 def test_what_is_more_probable_but_not_written_is_said(heard: Heard) -> None:
     logits = heard.recording["logits"][0, 1]
     best = int(logits.argmax())
-    other = Written((8, best, *WRITTEN_IDS[2:]), heard.written.hidden, name)
+    other = DecodedStep((8, best, *WRITTEN_IDS[2:]), heard.written.hidden, name)
     steps = explain_decoding(heard.recording, SOURCE, other, step=1)
     assert "more probable" not in steps[-1].prose
     worse = (best + 1) % N_TOKENS
-    other = Written((8, worse, *WRITTEN_IDS[2:]), heard.written.hidden, name)
+    other = DecodedStep((8, worse, *WRITTEN_IDS[2:]), heard.written.hidden, name)
     why = "is no word" if best in (0, 2) else "would make the translation too long"
     steps = explain_decoding(heard.recording, SOURCE, other, step=1)
     assert f"(“t{best}” is more probable, but {why}.)" in steps[-1].prose

@@ -12,7 +12,7 @@ from regard.errors import SizeError
 from regard.inspection import record
 from regard.lessons.explanation import (
     Explanation,
-    Table,
+    NumberTable,
     explain_lecture,
     explain_masks,
     explain_normalisation,
@@ -181,7 +181,7 @@ def test_impossible_sizes(call: object, sentence: str) -> None:
 
 def test_a_table_checks_its_labels() -> None:
     with pytest.raises(SizeError, match="table 'odd' has 1 row labels and 2 column labels"):
-        Table("odd", ("a",), ("b", "c"), ((1.0,),))
+        NumberTable("odd", ("a",), ("b", "c"), ((1.0,),))
 
 
 def test_json_keeps_every_digit_and_names_what_it_lacks(lecture: Explanation) -> None:
