@@ -15,7 +15,6 @@ from regard.inspection.scene import FORMS, View, layout, page
 from regard.inspection.trace import Trace, looks_of_steps, table
 from regard.models import Gpt
 from regard.systems import TextGenerator, open_model
-from regard.systems.continuation import gone_on, trace_continuation
 from tests.unit.systems.traces.conftest import Folder
 
 PROMPT = "the animal didn't cross"
@@ -84,9 +83,7 @@ def test_what_follows_can_be_given(folder: Folder) -> None:
     assert (found.output, found.provenance.is_forced) == (" because it was", True)
     assert found.target.text == "the animal didn't cross because it was"
     assert len(found.steps) - found.n_given == 3
-    same = trace_continuation(
-        writer, gone_on(writer, PROMPT, writer.tokenizer.encode(found.output))
-    )
+    same = writer.trace_written(PROMPT, writer.tokenizer.encode(found.output))
     np.testing.assert_array_equal(same.sites[0].weights, found.sites[0].weights)
     with pytest.raises(UsageError, match=r"^there is nothing to go on with"):
         regard.trace(writer, PROMPT, " ")

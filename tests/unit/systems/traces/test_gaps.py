@@ -26,7 +26,7 @@ def test_gaps_are_filled_as_the_finder_fills_them(folder: Folder, tokens: str) -
     finder = TextEncoder.open(folder("bert", tokens, "model.context=90"))
     found = regard.trace(finder, TEXT)
     assert found.does == "fill"
-    expected = finder.fill(TEXT, k=5)
+    expected = finder.fill(TEXT, k=5).gaps
     assert len(found.steps) == len(found.target.tokens) == len(found.source.gaps) == 2
     for step, best in zip(found.steps, expected, strict=True):
         assert np.exp(step.log_probability) == pytest.approx(best[0].probability, abs=1e-5)
@@ -89,7 +89,7 @@ def test_words_can_be_given(folder: Folder) -> None:
     given = TEXT.replace("[MASK]", "cross", 1).replace("[MASK]", "it")
     found = regard.trace(finder, TEXT, given)
     assert [token.text for token in found.target.tokens] == ["cross", "it"]
-    shares = {one.word: one.probability for one in finder.fill(TEXT, k=99)[1]}
+    shares = {one.word: one.probability for one in finder.fill(TEXT, k=99).gaps[1]}
     assert np.exp(found.steps[1].log_probability) == pytest.approx(shares["it"], rel=1e-3)
     with pytest.raises(
         UsageError, match=r"^the target is not the sentence with one token in place"

@@ -28,7 +28,7 @@ from regard.folder import save
 from regard.inspection.recording import record
 from regard.inspection.scene import FORMS, Heat, Text, View, layout
 from regard.inspection.trace import Trace, table
-from regard.systems import Translator, build, load, trace
+from regard.systems import Translator, ablate, build, load, trace
 from regard.text import Characters, SentencePieceText, Tokenizer, Words
 
 WORDS = Words(["ein", "Hund", "sieht", "eine", "Katze", "im", "Haus", "机", "器", "."])
@@ -221,7 +221,7 @@ def test_found_tokens_have_places_even_if_text_would_be_cut_otherwise(
     assert sentence.text == subwords.decode(spelled)
     covered = "".join(sentence.text[t.start : t.end] for t in sentence.tokens)
     assert covered == sentence.text.replace(" ", "")
-    same = ending(spelled(subwords, ids))
+    same = ending(from_ids(subwords, ids))
     assert [(t.id, t.start) for t in same.tokens[:-1]] == [
         (p.id, p.start) for p in subwords.pieces("happy doing")
     ]
@@ -332,11 +332,11 @@ def test_the_same_twice_is_the_same_file(tmp_path: Path) -> None:
 
 def test_what_cannot_be_traced_is_said(tmp_path: Path) -> None:
     place = folder(tmp_path, "transformer")
-    with pytest.raises(UsageError, match=r"^there is nothing to look at: the source sentence is e"):
+    with pytest.raises(UsageError, match=r"^there is nothing to .*: the source sentence is empty"):
         trace(place, "  ")
     loaded = load(place)
     with pytest.raises(UsageError) as refused:
-        trace(Translator((loaded, loaded)), SOURCE)
+        trace(Translator(loaded, (loaded,)), SOURCE)
     assert str(refused.value) == (
         "one model is looked into at a time, and 2 were given: choose one folder"
     )
@@ -380,8 +380,9 @@ def test_importing_regard_stays_light() -> None:
 
 @pytest.mark.usefixtures("as_users_call")
 @pytest.mark.parametrize("texts", [(None,), (["ein Hund"],), ("ein Hund", 3)])
-def test_what_is_no_text_is_refused_before_a_model_is_opened(texts: tuple[object, ...]) -> None:
+def test_what_is_no_text_is_refused(tmp_path: Path, texts: tuple[object, ...]) -> None:
+    place = folder(tmp_path, "transformer")
     with pytest.raises(TextTypeError, match=r"source is|target is"):
-        trace("nowhere", *texts)  # type: ignore[arg-type]
+        trace(place, *texts)  # type: ignore[arg-type]
     with pytest.raises(TextTypeError, match=r"source is|target is"):
-        ablate("nowhere", texts[0], "cross.0.0", target=dict(enumerate(texts)).get(1))  # type: ignore[arg-type]
+        ablate(place, texts[0], "cross.0.0", target=dict(enumerate(texts)).get(1))  # type: ignore[arg-type]
