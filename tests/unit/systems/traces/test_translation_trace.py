@@ -28,7 +28,7 @@ from regard.folder import save
 from regard.inspection.recording import record
 from regard.inspection.scene import FORMS, Heat, Text, View, layout
 from regard.inspection.trace import Trace, table
-from regard.systems import Translator, ablate, build, load, trace
+from regard.systems import Translator, build, load, open_model, trace
 from regard.text import Characters, SentencePieceText, Tokenizer, Words
 
 WORDS = Words(["ein", "Hund", "sieht", "eine", "Katze", "im", "Haus", "机", "器", "."])
@@ -385,4 +385,8 @@ def test_what_is_no_text_is_refused(tmp_path: Path, texts: tuple[object, ...]) -
     with pytest.raises(TextTypeError, match=r"source is|target is"):
         trace(place, *texts)  # type: ignore[arg-type]
     with pytest.raises(TextTypeError, match=r"source is|target is"):
-        ablate(place, texts[0], "cross.0.0", target=dict(enumerate(texts)).get(1))  # type: ignore[arg-type]
+        open_model(place).ablate(
+            texts[0],
+            "cross.0.0",
+            target=dict(enumerate(texts)).get(1),  # type: ignore[arg-type]
+        )
