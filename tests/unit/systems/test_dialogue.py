@@ -9,10 +9,11 @@ import torch
 
 from regard.config import Recipe, read_recipe
 from regard.decoding import Sampling, Search
-from regard.errors import UsageError
+from regard.errors import UsageError, WrongModelError
 from regard.folder import save
 from regard.special import TURN
-from regard.systems import Chat, build
+from regard.systems import Chat, DialogueModel, build
+from regard.systems.translation import MAX_TOKENS
 from regard.text import Words
 
 TINY = ["model.d_model=12", "model.n_heads=3", "model.d_feedforward=20", "model.n_layers=1"]
@@ -34,7 +35,8 @@ def chat(tmp_path: Path) -> Callable[..., Chat]:
         folder = tmp_path / "model"
         if not folder.exists():
             made(folder, read_recipe("dialogue", TINY))
-        return Chat.open(folder, search or Search(width=1), **options)  # type: ignore[arg-type]
+        model = DialogueModel.open(folder, max_tokens=options.pop("max_tokens", MAX_TOKENS))
+        return model.chat(search or Search(width=1), **options)
 
     return begin
 
@@ -130,9 +132,5 @@ def test_nothing_is_not_answered(chat: Callable[..., Chat]) -> None:
 def test_a_model_of_another_kind_does_not_answer(tmp_path: Path, preset: str) -> None:
     recipe = read_recipe(preset, [*TINY, "model.dropout=0.0"])
     made(tmp_path / "other", recipe)
-    with pytest.raises(UsageError) as caught:
-        Chat.open(tmp_path / "other")
-    assert str(caught.value) == (
-        f"{tmp_path / 'other'} holds a model of task {recipe.training.task}, which does not "
-        "answer: give a folder that `regard train dialogue` made"
-    )
+    with pytest.raises(WrongModelError, match=f"other holds a model of kind {recipe.model.kind}"):
+        DialogueModel.open(tmp_path / "other")
