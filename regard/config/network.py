@@ -21,8 +21,12 @@ class Network(Section):
     and ``epochs`` how long it learns then and without; ``None``: by the size of the data.
     """
 
-    systems: ClassVar[Mapping[str, str]] = {"translation": "translation", "dialogue": "dialogue"}
-    measures: ClassVar[tuple[str, ...]] = ("bleu", "chrf")
+    systems: ClassVar[Mapping[str, str]] = {
+        "translation": "translation",
+        "dialogue": "dialogue",
+        "sequences": "sequences",
+    }
+    measures: ClassVar[tuple[str, ...]] = ("bleu", "chrf", "exact")
     compares: ClassVar[str] = "translations"
     begins_from: ClassVar[tuple[str, ...]] = ()
     epochs: ClassVar[tuple[float, float] | None] = None

@@ -62,7 +62,8 @@ class TrainingSection(Section):
     clip: Annotated[float, Field(gt=0)] | None = 1.0
     validate_every: Count | Auto = "auto"  # updates
     patience: Count | None = 10  # validations without a better one before stopping
-    measure: Literal["loss", "bleu", "chrf", "accuracy", "f1"] = "loss"  # what "best" means
+    # What "best" means.
+    measure: Literal["loss", "bleu", "chrf", "exact", "accuracy", "f1"] = "loss"
     decodes_at_validation: bool = True
     save_every: Count | Auto = "auto"
     average_last: Count = 5  # checkpoints averaged at the end; 1 = none
