@@ -221,7 +221,7 @@ def test_heads_are_switched_off(capsys: Captured, models: Path, tmp_path: Path) 
             'there is no sentence to look at: regard look transformer "a sentence"',
         ),
         (("transformer", CHINESE, "--target", " "), EMPTY_TARGET),
-        (("transformer", " "), "there is nothing to look at: the source sentence is empty"),
+        (("transformer", " "), "there is nothing to translate: the source sentence is empty"),
         (
             ("sutskever", CHINESE),
             "sutskever (sutskever) looks back at no words, so there is no attention between words "
