@@ -28,7 +28,6 @@ from regard.special import BOS, EOS
 from regard.text.tokenizer import Tokenizer
 
 FORMAT = 1
-UNITS = ("file", "line")
 _CHUNK = 4_096  # lines encoded at once
 _N_THREADS = 2
 _DTYPES = {one: one for one in ("uint16", "int32")}

@@ -57,19 +57,6 @@ _COUNTS: dict[int | str, dict[str, Any]] = {
     **PROBLEMS,
     200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
 }
-SCHEMES: dict[str, dict[str, str]] = {
-    "bearer": {
-        "type": "http",
-        "scheme": "bearer",
-        "description": "Authorization: Bearer KEY, with a key of `regard serve --api-key KEY`.",
-    },
-    "header": {
-        "type": "apiKey",
-        "in": "header",
-        "name": "X-API-Key",
-        "description": "The same key in a header of its own.",
-    },
-}
 
 
 def create_app(catalogue: Catalogue, settings: Settings | None = None) -> ASGIApp:

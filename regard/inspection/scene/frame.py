@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from regard.inspection.scene.colours import head_colour
 from regard.inspection.scene.items import Item, Rectangle, Scene, Text
-from regard.inspection.scene.measure import shortened, text_width
+from regard.inspection.scene.measure import text_width
 from regard.inspection.trace import Table
 
 MARGIN = 20.0
@@ -68,8 +68,3 @@ def noted(
     height += len(said) * _NOTE + (MARGIN if said else 0.0)
     title = next((item.text for item in items if isinstance(item, Text)), "picture")
     return Scene(round(width, 1), round(height, 1), tuple(items), title, theme)
-
-
-def fitted(title: str, most: float) -> str:
-    """A sentence as a title, cut where the picture ends."""
-    return shortened(title, most, TITLE)
