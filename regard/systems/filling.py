@@ -286,7 +286,7 @@ class TextEncoder(OpenedModel):
         self, source: str, target: str | None, search: Search | None, n_new: int | None
     ) -> list[int]:
         gapped = with_gaps(self, source)
-        if target:
+        if target is not None:
             return given_words(self, gapped, target)
         found: list[int] = at_gaps(self, gapped, read(self, gapped)[0]).argmax(-1).tolist()
         return found

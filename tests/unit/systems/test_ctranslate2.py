@@ -149,13 +149,13 @@ def test_it_is_made_once_and_again_when_the_weights_change(tmp_path: Path) -> No
         made = (path / "model.bin").stat().st_mtime_ns
     with kept_beside(loaded, "int8") as path:
         assert (path / "model.bin").stat().st_mtime_ns == made
-    changed = {name: tensor * 1.5 for name, tensor in loaded.translator.state_dict().items()}
+    changed = {name: tensor * 1.5 for name, tensor in loaded.model.state_dict().items()}
     save_weights(loaded.path, changed)
     again = load(loaded.path)
-    before = {name: tensor.clone() for name, tensor in again.translator.state_dict().items()}
+    before = {name: tensor.clone() for name, tensor in again.model.state_dict().items()}
     with kept_beside(again, "int8") as path:
         assert (path / "model.bin").stat().st_mtime_ns != made
-    for name, tensor in again.translator.state_dict().items():  # quantising changed copies
+    for name, tensor in again.model.state_dict().items():  # quantising changed copies
         assert torch.equal(tensor, before[name])
     assert [one.name for one in (loaded.path / "engines").iterdir()] == ["ctranslate2-int8"]
 

@@ -12,8 +12,7 @@ from regard.decoding import Sampling, Search
 from regard.errors import UsageError, WrongModelError
 from regard.folder import save
 from regard.special import TURN
-from regard.systems import Chat, DialogueModel, build
-from regard.systems.translation import MAX_TOKENS
+from regard.systems import Chat, DialogueModel, build, open_model
 from regard.text import Words
 
 TINY = ["model.d_model=12", "model.n_heads=3", "model.d_feedforward=20", "model.n_layers=1"]
@@ -35,8 +34,8 @@ def chat(tmp_path: Path) -> Callable[..., Chat]:
         folder = tmp_path / "model"
         if not folder.exists():
             made(folder, read_recipe("dialogue", TINY))
-        model = DialogueModel.open(folder, max_tokens=options.pop("max_tokens", MAX_TOKENS))
-        return model.chat(search or Search(width=1), **options)
+        limit = {"max_tokens": options.pop("max_tokens")} if "max_tokens" in options else {}
+        return DialogueModel.open(folder, **limit).chat(search or Search(width=1), **options)
 
     return begin
 
@@ -128,9 +127,21 @@ def test_nothing_is_not_answered(chat: Callable[..., Chat]) -> None:
     assert talk.turns == []
 
 
+def test_each_that_is_said_begins_a_conversation(chat: Callable[..., Chat]) -> None:
+    model = chat().translator
+    assert isinstance(model, DialogueModel)
+    said = ["a b c", "d"]
+    assert model.answer(said) == [chat().say(one) for one in said]
+    assert model.answer("d", beam=3) == chat(Search(width=3)).say("d")
+    assert str(model.answer("d")) == chat().say("d").text
+
+
 @pytest.mark.parametrize("preset", ["transformer-tiny", "gpt-tiny"])
 def test_a_model_of_another_kind_does_not_answer(tmp_path: Path, preset: str) -> None:
     recipe = read_recipe(preset, [*TINY, "model.dropout=0.0"])
     made(tmp_path / "other", recipe)
-    with pytest.raises(WrongModelError, match=f"other holds a model of kind {recipe.model.kind}"):
+    kind, command = recipe.model.kind, {"gpt-tiny": "generate"}.get(preset, "translate")
+    with pytest.raises(WrongModelError, match=f"other holds .* kind {kind}, .*regard {command}"):
         DialogueModel.open(tmp_path / "other")
+    with pytest.raises(WrongModelError, match=f"other holds .* kind {kind}, .*regard {command}"):
+        open_model(tmp_path / "other").chat()  # type: ignore[attr-defined]

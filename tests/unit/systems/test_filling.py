@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -28,7 +29,7 @@ def finder(tmp_path: Path) -> TextEncoder:
 
 
 def test_the_best_words_come_first(finder: TextEncoder) -> None:
-    ((*found,),) = finder.fill("the [MASK] sat", k=40)
+    (found,) = finder.fill("the [MASK] sat", k=40).gaps
     assert len(found) == len(finder.tokenizer) - len(NAMES)
     assert sum(one.probability for one in found) == pytest.approx(1.0)
     assert [one.probability for one in found] == sorted(
@@ -43,23 +44,23 @@ def test_the_best_words_come_first(finder: TextEncoder) -> None:
 
 
 def test_each_mask_is_found_by_itself(finder: TextEncoder) -> None:
-    first, second = finder.fill("[MASK] cat sat on [MASK]", k=2)
+    first, second = finder.fill("[MASK] cat sat on [MASK]", k=2).gaps
     assert first[0].text == f"{first[0].word} cat sat on [MASK]"
     assert second[1].text == f"[MASK] cat sat on {second[1].word}"
 
 
 def test_a_sentence_is_the_mean_of_its_words(finder: TextEncoder) -> None:
-    one, other = finder.embed(["the cat sat", "a mat"])
+    one, other = finder.embed_each(["the cat sat", "a mat"])
     ids = torch.tensor([[BOS, *finder.tokenizer.encode("a mat"), EOS]])
     torch.testing.assert_close(other, finder.model.hidden(ids)[0, 1:3].mean(0))
     assert one.shape == (32,)
-    (alone,) = finder.embed(["the cat sat"])
+    (alone,) = finder.embed_each(["the cat sat"])
     torch.testing.assert_close(one, alone, rtol=1e-4, atol=1e-5)
 
 
 def test_many_sentences_keep_their_order(finder: TextEncoder) -> None:
     sentences = ["the cat", "a mat", "the dog sat down", "on"] * 11
-    found = list(finder.embed(sentences))
+    found = list(finder.embed_each(sentences))
     assert len(found) == 44
     torch.testing.assert_close(found[2], found[-2], rtol=1e-4, atol=1e-5)
     assert not torch.allclose(found[0], found[1])
@@ -71,33 +72,19 @@ def test_a_sentence_is_like_itself(finder: TextEncoder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("the cat", "there is nothing to find: write [MASK] where a word is missing"),
-        (
-            "the cat sat on a mat and [MASK]",
-            "a sentence has 10 tokens with its beginning and end, and the model sees 9 at once: "
-            "shorten it",
-        ),
-    ],
+    ("text", "fact"),
+    [("the cat", r"\[MASK\]"), ("the cat sat on a mat and [MASK]", "10 tokens .* sees 9 ")],
 )
-def test_what_cannot_be_filled_is_refused(finder: TextEncoder, text: str, sentence: str) -> None:
-    with pytest.raises(UsageError) as caught:
+def test_what_cannot_be_filled_is_refused(finder: TextEncoder, text: str, fact: str) -> None:
+    with pytest.raises(UsageError, match=fact):
         finder.fill(text)
-    assert str(caught.value) == sentence
 
 
 def test_an_empty_sentence_is_refused(finder: TextEncoder) -> None:
-    with pytest.raises(UsageError) as caught:
-        list(finder.embed(["the cat", " "]))
-    assert str(caught.value) == (
-        "line 2 is empty, and what says nothing has no vector: take the line out"
-    )
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError, match="line 2 is empty"):
+        finder.embed(["the cat", " "])
+    with pytest.raises(UsageError, match="first sentence is empty"):
         finder.similarity("", "the dog")
-    assert str(caught.value) == (
-        "the first sentence is empty, and what says nothing has no vector: write some words"
-    )
 
 
 def test_pieces_of_words_are_told_apart_and_none_is_empty(tmp_path: Path) -> None:
@@ -105,7 +92,7 @@ def test_pieces_of_words_are_told_apart_and_none_is_empty(tmp_path: Path) -> Non
     recipe = read_recipe("bert-tiny", SMALL)
     model = build(recipe.model, len(tokenizer), len(tokenizer))
     finder = TextEncoder.open(save(tmp_path / "pieces", model, recipe, tokenizer, tokenizer))
-    ((*found,),) = finder.fill("the [MASK] sat", k=1000)
+    (found,) = finder.fill("the [MASK] sat", k=1000).gaps
     tokens = [one.token for one in found]
     assert "▁" not in tokens
     assert {"a", "▁a"} <= set(tokens)
@@ -119,7 +106,7 @@ def test_a_gap_in_chinese_has_no_spaces_around_it(tmp_path: Path) -> None:
     recipe = read_recipe("bert-tiny", SMALL)
     model = build(recipe.model, len(tokenizer), len(tokenizer))
     finder = TextEncoder.open(save(tmp_path / "chinese", model, recipe, tokenizer, tokenizer))
-    first, second = finder.fill("我[MASK]你 [MASK]。", k=1000)
+    first, second = finder.fill("我[MASK]你 [MASK]。", k=1000).gaps
     texts = {one.token: one.text for one in first}
     assert texts["爱"] == "我爱你 [MASK]。"
     assert texts["▁我"] == "我 我你 [MASK]。"
@@ -134,10 +121,16 @@ def test_a_gap_in_chinese_has_no_spaces_around_it(tmp_path: Path) -> None:
 
 def test_one_text_has_one_answer_and_several_have_several(finder: TextEncoder) -> None:
     text = "the [MASK] sat"
-    assert list(finder.fill([text, text], k=2)) == [finder.fill(text, k=2)] * 2
-    alone = finder.embed("the cat sat")
-    assert alone.shape == (32,)
-    torch.testing.assert_close(next(finder.embed(["the cat sat"])), alone)
+    alone = finder.fill(text, k=2)
+    assert finder.fill([text, text], k=2) == [alone, alone]
+    assert (alone.text, alone.words) == (text, (alone.gaps[0][0].word,))
+    assert str(alone) == alone.gaps[0][0].text
+    vector = finder.embed("the cat sat")
+    assert (vector.shape, vector.dtype) == ((32,), np.float32)
+    rows = finder.embed(["a mat", "the cat sat", "on"])
+    assert rows.shape == (3, 32)
+    np.testing.assert_allclose(rows[1], vector, rtol=1e-4, atol=1e-5)
+    assert finder.embed([]).shape == (0, 32)
 
 
 @pytest.mark.usefixtures("as_users_call")

@@ -27,18 +27,22 @@ def judge(place: Path, n_texts: int = 1) -> TextClassifier:
 def test_one_text_has_one_answer_and_several_have_several(tmp_path: Path) -> None:
     opened = judge(tmp_path)
     alone = opened.classify("the cat", k=2)
-    assert {one.label for one in alone} == {"no", "yes"}
+    assert {alone.label, *(one.label for one in alone.others)} == {"no", "yes"}
+    assert alone.probability >= alone.others[0].probability
+    assert opened.classify("the cat").others == ()
     for texts in (["the cat"], [("the cat",)], iter(["the cat"])):
-        assert list(opened.classify(texts, k=2)) == [alone]
+        assert opened.classify(texts, k=2) == [alone]
+    ((best, other),) = opened.classify_each(["the cat"], k=2)
+    assert (best.label, other) == (alone.label, alone.others[0])
 
 
 def test_pairs_are_of_two_texts(tmp_path: Path) -> None:
     opened = judge(tmp_path, n_texts=2)
     (found,) = opened.classify([("the cat", "a mat")])
-    assert found[0].label in ("no", "yes")
+    assert found.label in ("no", "yes")
     for one in ("the cat", ["the cat"], [()], [("the cat", "a", "mat")]):
         with pytest.raises(UsageError, match="two texts"):
-            list(opened.classify(one))
+            opened.classify(one)
 
 
 @pytest.mark.usefixtures("as_users_call")

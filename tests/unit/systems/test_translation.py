@@ -205,28 +205,44 @@ class TestWhatIsGiven:
     def test_one_sentence_has_one_answer(self, folder) -> None:
         translator = Translator.open(folder())
         search = Search(width=3, n_best=2, limits=Limits(most=7))
-        alone = translator.translate_each("Hund sieht Katze", search)
-        assert alone == next(translator.translate_each(["Hund sieht Katze"], search))
-        assert alone == translator.translate_each(Request("Hund sieht Katze"), search)
-        assert len(alone) == 2
-        (empty,) = translator.translate_each("")
-        assert empty.text == ""
+        best, other = next(translator.translate_each(["Hund sieht Katze"], search))
+        alone = translator.translate("Hund sieht Katze", beam=3, n_best=2, max_length=7)
+        assert (alone.text, alone.others) == (best.text, (other,))
+        for several in ([Request("Hund sieht Katze")], iter(["Hund sieht Katze"])):
+            assert translator.translate(several, beam=3, n_best=2, max_length=7) == [alone]
+        assert translator.translate(["Hund sieht Katze"], beam=3, max_length=7)[0].others == ()
+        assert translator.translate("").text == ""
+        assert [one.text for one in translator.translate(["", " "])] == ["", ""]
+
+    def test_options_are_those_of_a_search(self, folder) -> None:
+        translator = Translator.open(folder())
+        drawn = Search(sampling=Sampling(temperature=2.0, seed=5), limits=Limits(most=7))
+        expected = next(translator.translate_each(["Hund sieht Katze"], drawn))[0]
+        options = {"temperature": 2.0, "seed": 5, "max_length": 7}
+        assert translator.translate("Hund sieht Katze", **options) == expected
+        with pytest.raises(UsageError, match=r"seed .*sample=True"):
+            translator.translate("ein Hund", seed=3, sample=False)
+        with pytest.raises(UsageError, match=r"no option width: .*beam"):
+            translator.translate("ein Hund", width=3)
 
     def test_chinese_is_not_translated_character_by_character(self, folder) -> None:
         translator = Translator.open(folder())
-        (found,) = translator.translate_each("机器", SHORT)
-        ((as_one_of_a_list,),) = translator.translate_each(["机器"], SHORT)
-        assert found == as_one_of_a_list
+        assert translator.translate("机器") == translator.translate(["机器"])[0]
 
     def test_what_is_no_text_is_named(self, folder) -> None:
         translator = Translator.open(folder())
-        for call in (translator.translate, translator.translate_as_found):
+        for call in (
+            translator.translate,
+            translator.translate_each,
+            translator.translate_as_found,
+        ):
             with pytest.raises(TextTypeError, match=r"sentences\[1\] is None"):
                 list(call(["ein Hund", None]))
             with pytest.raises(TextTypeError, match=r"sentences is None"):
                 list(call(None))
-        with pytest.raises(TextTypeError, match="sentences is a single str"):
-            list(translator.translate_as_found("ein Hund"))
+        for call in (translator.translate_each, translator.translate_as_found):
+            with pytest.raises(TextTypeError, match="sentences is a single str"):
+                list(call("ein Hund"))
 
     def test_pairs_are_pairs(self, folder) -> None:
         translator = Translator.open(folder())

@@ -11,7 +11,8 @@ from regard.decoding import Sampling, Slid
 from regard.errors import TextTypeError, UsageError, WrongModelError
 from regard.folder import save
 from regard.inspection.recording import record
-from regard.systems import Looks, TextGenerator, build
+from regard.systems import Looks, TextGenerator, Translator, build, open_model
+from regard.systems.writing import TEMPERATURE
 from regard.text import SentencePieceText, Tokenizer, Words, learn
 
 TEXT = "the cat sat on the mat\nand the dog sat on the cat\n"
@@ -49,6 +50,19 @@ def test_what_is_streamed_is_the_text_whole(writer: TextGenerator) -> None:
     assert "the cat" + "".join(pieces) == whole
     assert len(pieces) > 1
     assert all(pieces)
+
+
+def test_a_text_comes_whole_in_pieces_or_one_for_each_prompt(writer: TextGenerator) -> None:
+    events = writer.write_each("the cat", Sampling(temperature=TEMPERATURE, seed=4), most=14)
+    after = text_of(events)
+    found = writer.write("the cat", max_tokens=14, seed=4)
+    assert (found.prompt, found.text, str(found)) == ("the cat", after, f"the cat{after}")
+    assert "".join(writer.write("the cat", max_tokens=14, seed=4, stream=True)) == after
+    assert writer.write(["the cat", "a"], max_tokens=14, seed=4)[0] == found
+    likeliest = writer.write("the cat", max_tokens=14, greedy=True, stop="t")
+    assert likeliest.text == text_of(writer.write_each("the cat", None, most=14, stops=["t"]))
+    with pytest.raises(UsageError, match="stream=True"):
+        writer.write(["the cat"], stream=True)  # type: ignore[call-overload]
 
 
 def test_it_ends_before_a_stop(writer: TextGenerator) -> None:
@@ -108,17 +122,13 @@ def test_what_the_model_never_saw_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("looks", "sentence"),
-    [
-        (Looks(layer=2), "there is no layer 2: choose one from 0 to 1"),
-        (Looks(head=2), "there is no head 2: choose one from 0 to 1"),
-    ],
+    ("looks", "fact"),
+    [(Looks(layer=2), "no layer 2.*0 to 1"), (Looks(head=2), "no head 2.*0 to 1")],
 )
-def test_what_cannot_be_looked_at_is_refused(looks: Looks, sentence: str, tmp_path: Path) -> None:
+def test_what_cannot_be_looked_at_is_refused(looks: Looks, fact: str, tmp_path: Path) -> None:
     writer = TextGenerator.open(folder(tmp_path / "m", Words.train([TEXT])))
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError, match=fact):
         list(writer.write_each("the", None, most=2, looks=looks))
-    assert str(caught.value) == sentence
 
 
 def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
@@ -126,16 +136,20 @@ def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
     recipe = read_recipe("bert-tiny", SMALL)
     model = build(recipe.model, len(tokenizer), len(tokenizer))
     path = save(tmp_path / "bert", model, recipe, tokenizer, tokenizer)
-    with pytest.raises(UsageError, match="kind bert, which does not write"):
+    with pytest.raises(WrongModelError, match=r"bert holds a model of kind bert, .*regard fill"):
         TextGenerator.open(path)
 
 
 def test_a_language_model_does_not_translate(tmp_path: Path) -> None:
-    from regard.systems import Translator
-
     path = folder(tmp_path / "m", Words.train([TEXT]))
-    with pytest.raises(WrongModelError, match="kind gpt, which does not translate: `regard gen"):
+    fact = r"m holds a model of kind gpt, which does not translate: .*regard generate"
+    with pytest.raises(WrongModelError, match=fact):
         Translator.open(path)
+    with pytest.raises(WrongModelError, match=fact):
+        open_model(path).translate("the cat")  # type: ignore[attr-defined]
+    assert not hasattr(open_model(path), "translate")
+    with pytest.raises(AttributeError, match="transslate"):
+        open_model(path).transslate  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_layout_survives_sentencepiece() -> None:
@@ -156,5 +170,11 @@ def test_what_is_no_text_is_refused_before_anything_is_written(tmp_path: Path) -
         writer.write_each(None, None)  # type: ignore[arg-type]
     with pytest.raises(TextTypeError, match="stops is a single str"):
         writer.write_each("the cat", None, stops="end")
+    with pytest.raises(TextTypeError, match="prompt is None"):
+        writer.write(None)  # type: ignore[call-overload]
+    with pytest.raises(TextTypeError, match=r"prompt\[1\] is 3"):
+        writer.write(["the cat", 3])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match=r"no option most: .*max_tokens"):
+        writer.write("the cat", most=3)  # type: ignore[call-overload]
     with pytest.raises(TextTypeError, match="prompt is"):
         writer.unknown(["the cat"])  # type: ignore[arg-type]

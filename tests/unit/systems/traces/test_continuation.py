@@ -166,7 +166,7 @@ def test_every_picture_that_makes_sense(folder: Folder) -> None:
 def test_switched_off_heads(folder: Folder) -> None:
     writer = open_model(folder("gpt"))
     assert isinstance(writer, TextGenerator)
-    found = open_model(writer).ablate(PROMPT, "0.1,2", target=" because it was")
+    found = writer.ablate(PROMPT, "0.1,2", target=" because it was")
     assert [head.name for head in found.heads] == ["decoder.0.1", "decoder.2.0", "decoder.2.1"]
     assert found.before.text == " because it was"
     assert len(found.changes) == 3
@@ -179,9 +179,7 @@ def test_switched_off_heads(folder: Folder) -> None:
     assert found.scored_after.log_probabilities == pytest.approx(without[-3:], abs=1e-4)
     assert found.after.text == regard.trace(writer, PROMPT, n_new=1).output
     weights = torch.full((4, 4), 0.25).tril()
-    given = open_model(writer).ablate(
-        PROMPT, {"decoder.1.0": weights / weights.sum(-1, keepdim=True)}
-    )
+    given = writer.ablate(PROMPT, {"decoder.1.0": weights / weights.sum(-1, keepdim=True)})
     assert given.scored_after.log_probabilities != given.scored_before.log_probabilities
 
 

@@ -14,7 +14,7 @@ from regard.inspection import rollout
 from regard.inspection.recording import record
 from regard.inspection.scene import FORMS, View, layout, page
 from regard.inspection.trace import Trace, looks_of_steps, table
-from regard.systems import TextEncoder, build, open_model
+from regard.systems import TextEncoder, build
 from regard.text import SentencePieceText, Words
 from tests.unit.systems.traces.conftest import Folder
 
@@ -22,7 +22,7 @@ TEXT = "the animal didn't [MASK] the street, because [MASK] was too tired"
 
 
 @pytest.mark.parametrize("tokens", ["characters", "words", "sentencepiece"])
-def test_gaps_are_filled_as_the_finder_fills_them(folder: Folder, tokens: str) -> None:
+def test_gaps_are_filled_as_without_watching(folder: Folder, tokens: str) -> None:
     finder = TextEncoder.open(folder("bert", tokens, "model.context=90"))
     found = regard.trace(finder, TEXT)
     assert found.does == "fill"
@@ -133,7 +133,7 @@ def test_every_picture_that_makes_sense(folder: Folder) -> None:
 
 def test_switched_off_heads(folder: Folder) -> None:
     finder = TextEncoder.open(folder("bert"))
-    found = open_model(finder).ablate(TEXT, "1.0")
+    found = finder.ablate(TEXT, "1.0")
     assert [head.name for head in found.heads] == ["encoder.1.0"]
     assert len(found.changes) == 2
     before = regard.trace(finder, TEXT)
@@ -145,7 +145,7 @@ def test_switched_off_heads(folder: Folder) -> None:
         [step.log_probability for step in after.steps], abs=1e-4
     )
     assert found.after.text == regard.trace(finder, TEXT).output
-    assert open_model(finder).ablate("the animal", "encoder.0").changes == ()
+    assert finder.ablate("the animal", "encoder.0").changes == ()
 
 
 def test_a_rollout(folder: Folder) -> None:

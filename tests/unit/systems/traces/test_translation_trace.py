@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import regard
-from regard.cli.look.showing import TerminalView
+from regard.cli.look.showing import Shown
 from regard.config import Recipe
 from regard.config.networks import (
     BahdanauSection,
@@ -29,7 +29,9 @@ from regard.inspection.recording import record
 from regard.inspection.scene import FORMS, Heat, Text, View, layout
 from regard.inspection.trace import Trace, table
 from regard.systems import Translator, build, load, open_model, trace
+from regard.systems.translation import spelled
 from regard.text import Characters, SentencePieceText, Tokenizer, Words
+from regard.text.sentences import ending
 
 WORDS = Words(["ein", "Hund", "sieht", "eine", "Katze", "im", "Haus", "机", "器", "."])
 SOURCE, TARGET = "ein Hund sieht 机器", "eine Katze im Haus ."
@@ -164,7 +166,7 @@ def test_a_halted_universal_transformer_has_fewer_sites(tmp_path: Path) -> None:
     assert found.aligning in found.layers("cross")
     said = [item.text for item in layout(found, View("strip")).items if isinstance(item, Text)]
     assert f"step 1 · {found.depths['target'][1]} repeats" in said
-    lines = [line.plain for line in TerminalView.of(found, View("strip")).lines]
+    lines = [line.plain for line in Shown.of(found, View("strip")).lines]
     assert any(line.startswith("repeats of the layer, source: ein ") for line in lines)
     assert any(line.startswith("repeats of the layer, target: <s> ") for line in lines)
 
@@ -211,17 +213,14 @@ def test_found_tokens_have_places_even_if_text_would_be_cut_otherwise(
     tmp_path: Path, subwords: SentencePieceText
 ) -> None:
     place = folder(tmp_path, "transformer", subwords)
-    from regard.systems.translation import spelled as from_ids
-    from regard.text.sentences import ending
-
     ids = subwords.encode("happy doing")
-    spelled = [subwords.encode(f" {c}")[-1] for c in "happy"]  # one letter after the other
-    sentence = ending(from_ids(subwords, spelled))
-    assert [token.id for token in sentence.tokens[:-1]] == spelled
-    assert sentence.text == subwords.decode(spelled)
+    letters = [subwords.encode(f" {c}")[-1] for c in "happy"]  # one letter after the other
+    sentence = ending(spelled(subwords, letters))
+    assert [token.id for token in sentence.tokens[:-1]] == letters
+    assert sentence.text == subwords.decode(letters)
     covered = "".join(sentence.text[t.start : t.end] for t in sentence.tokens)
     assert covered == sentence.text.replace(" ", "")
-    same = ending(from_ids(subwords, ids))
+    same = ending(spelled(subwords, ids))
     assert [(t.id, t.start) for t in same.tokens[:-1]] == [
         (p.id, p.start) for p in subwords.pieces("happy doing")
     ]
@@ -332,14 +331,11 @@ def test_the_same_twice_is_the_same_file(tmp_path: Path) -> None:
 
 def test_what_cannot_be_traced_is_said(tmp_path: Path) -> None:
     place = folder(tmp_path, "transformer")
-    with pytest.raises(UsageError, match=r"^there is nothing to .*: the source sentence is empty"):
+    with pytest.raises(UsageError, match=r"source sentence is empty"):
         trace(place, "  ")
     loaded = load(place)
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(UsageError, match=r"one model .* at a time, and 2 were given"):
         trace(Translator(loaded, (loaded,)), SOURCE)
-    assert str(refused.value) == (
-        "one model is looked into at a time, and 2 were given: choose one folder"
-    )
 
 
 def test_a_watched_path_that_differs_is_refused(
@@ -380,13 +376,9 @@ def test_importing_regard_stays_light() -> None:
 
 @pytest.mark.usefixtures("as_users_call")
 @pytest.mark.parametrize("texts", [(None,), (["ein Hund"],), ("ein Hund", 3)])
-def test_what_is_no_text_is_refused(tmp_path: Path, texts: tuple[object, ...]) -> None:
-    place = folder(tmp_path, "transformer")
+def test_what_is_no_text_is_named(texts: tuple[object, ...], tmp_path: Path) -> None:
+    opened = open_model(folder(tmp_path, "transformer"))
     with pytest.raises(TextTypeError, match=r"source is|target is"):
-        trace(place, *texts)  # type: ignore[arg-type]
+        trace(opened, *texts)  # type: ignore[arg-type]
     with pytest.raises(TextTypeError, match=r"source is|target is"):
-        open_model(place).ablate(
-            texts[0],
-            "cross.0.0",
-            target=dict(enumerate(texts)).get(1),  # type: ignore[arg-type]
-        )
+        opened.ablate(texts[0], "cross.0.0", target=dict(enumerate(texts)).get(1))  # type: ignore[arg-type]
