@@ -33,10 +33,7 @@ import torch
 from regard.decoding import Sampling, Search, Slid, stream
 from regard.inspection.recording import record
 from regard.inspection.trace import Trace
-from regard.systems import Writer, trace
-from regard.systems.continuation import gone_on, trace_continuation
-from regard.systems.translation import Translator
-from regard.systems.translation_ablation import ablate
+from regard.systems import TextGenerator, Translator, trace
 
 PAGE = Path(__file__).parents[1] / "regard" / "serving" / "page"
 TESTS = Path(__file__).parent / "tests"
@@ -70,19 +67,19 @@ def compared(name: str, folder: Path) -> dict[str, Any]:
 
 def told(name: str, folder: Path) -> Trace:
     """A story that was drawn by chance, and what each of its words looked at."""
-    writer = Writer.open(folder)
+    writer = TextGenerator.open(folder)
     prompt, seed, most = STORIES[name]
     begun = writer.tokenizer.encode(prompt)
     drawn = stream(writer.model, begun, Sampling(TEMPERATURE, seed=seed), most=most)
     new = [event.token for event in drawn if not isinstance(event, Slid)]
-    return trace_continuation(writer, gone_on(writer, prompt, new))
+    return writer.trace_written(prompt, new)
 
 
 def canned(name: str, folder: Path) -> dict[str, Any]:
     """All that the page can show of one sentence."""
     translator, text = Translator.open(folder), SENTENCES[name]
     search = Search(width=5, n_best=5)
-    found = next(iter(translator.translate([text], search)))
+    found = next(translator.translate_each([text], search))
     seen = trace(translator, text, search=Search(width=5))
     if name == FILED:
         seen.save(TESTS / f"{name}.trace")
@@ -102,7 +99,7 @@ def canned(name: str, folder: Path) -> dict[str, Any]:
 @torch.inference_mode()
 def vectors(translator: Translator, seen: Trace) -> list[dict[str, Any]]:
     """Queries, keys and values of every head of every site."""
-    model = translator.loaded[0].translator
+    model = translator.models[0]
     source = torch.tensor([[token.id for token in seen.source.tokens]])
     target = torch.tensor([[token.id for token in seen.target.read]])
     with record(model) as heard:
@@ -124,7 +121,7 @@ def ablations(translator: Translator, seen: Trace) -> dict[str, Any]:
     for site in seen.sites:
         for head in range(site.n_heads):
             name = f"{site.name}.{head}"
-            found = ablate(translator, seen.source.text, [name], search=Search(width=5))
+            found = translator.ablate(seen.source.text, [name], search=Search(width=5))
             told[name] = {
                 "heads": [name],
                 "before": found.before.text,

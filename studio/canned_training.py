@@ -15,10 +15,10 @@ from typing import Any
 import torch
 
 from regard.inspection.trace import Trace
-from regard.serving.moments import Moments
 from regard.serving.routes.runs import CurvesAnswer, StepsAnswer, ValidationAnswer, described
 from regard.serving.runs import Runs
 from regard.serving.settings import Bounds
+from regard.serving.traces import MomentCache
 
 PAGE = Path(__file__).parents[1] / "regard" / "serving" / "page"
 SENTENCE = "这只动物没有过马路，因为它太累了。"
@@ -47,7 +47,7 @@ def curves(runs: Runs, name: str) -> dict[str, Any]:
 
 def moments(folder: Path, updates: list[int | None]) -> dict[str, Any]:
     """One sentence through all of them."""
-    looking, bounds = Moments(), Bounds()
+    looking, bounds = MomentCache(), Bounds()
     last = looking.of(folder, updates[-1], SENTENCE, None, bounds).trace
     told = []
     for update in updates:

@@ -125,12 +125,12 @@ class Recipe(Section):
         what = next(owners).compares
         if training.measure not in allowed:
             raise ValueError(
-                f"measure = {training.measure} compares {what}, and task = {training.task} makes "
-                f"none: measure by {' or '.join(('loss', *allowed))}"
+                f"training.measure = {training.measure} compares {what}, and task = "
+                f"{training.task} makes none: measure by {' or '.join(('loss', *allowed))}"
             )
         if training.shard or not training.decodes_at_validation:
             raise ValueError(
-                f"measure = {training.measure} needs {what} of the validation data: leave shard "
-                "and decodes_at_validation as they are, or measure by loss"
+                f"training.measure = {training.measure} needs {what} of the validation data: leave "
+                "training.shard and training.decodes_at_validation as they are, or measure by loss"
             )
         return self

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from regard.config import (
     DataSection,
+    Network,
     Recipe,
     TextSection,
     TrainingSection,
@@ -15,7 +16,6 @@ from regard.config import (
     parse_recipe,
     write_recipe,
 )
-from regard.config.schema import MEASURES
 
 counts = st.integers(1, 10**9)
 layers, widths, places = st.integers(1, 1_000), st.integers(1, 1 << 16), st.integers(1, 1 << 20)
@@ -62,7 +62,7 @@ def possible_training(**values: Any) -> TrainingSection:
     """BLEU and chrF can only be measured where validation decodes; translators translate."""
     values["task"] = "translation"
     is_decoded = values["decodes_at_validation"] and not values["shard"]
-    if not is_decoded or values["measure"] not in MEASURES["translation"]:
+    if not is_decoded or values["measure"] not in Network.measures:
         values["measure"] = "loss"
     return TrainingSection(**values)
 
@@ -91,7 +91,7 @@ recipes = st.builds(
     training=st.builds(
         possible_training,
         **named_choices(TrainingSection),
-        seed=st.integers(),
+        seed=st.integers(-(2**63), 2**63 - 1),
         batch_tokens=with_auto(counts),
         accumulate=with_auto(counts),
         updates=with_auto(counts),

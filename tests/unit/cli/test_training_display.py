@@ -2,15 +2,35 @@
 
 import io
 from collections import Counter
+from pathlib import Path
 
 import pytest
-from regard.training.label_account import notes_on
+import torch
 from rich.console import Console
 
 from regard.cli.training_display import TrainingDisplay
 from regard.cli.training_lines import next_command
-from regard.config import read_recipe
-from regard.training.events import Event, Finished, Sample, Stepped, Validated, Validating
+from regard.config import Recipe, read_recipe
+from regard.systems import load_system
+from regard.systems.labelled import notes_on
+from regard.training.events import (
+    Event,
+    Finished,
+    ModelBuilt,
+    Sample,
+    Stepped,
+    Validated,
+    Validating,
+)
+
+KNOWN = (
+    "model.dropout=0.1",
+    *("training.batch_tokens=64", "training.warmup=100", "training.learning_rate=0.1"),
+)
+
+
+def built(recipe: Recipe) -> ModelBuilt:
+    return ModelBuilt(recipe, 10, Path("runs/a"), torch.device("cpu"), 1)
 
 
 @pytest.mark.parametrize(
@@ -33,8 +53,8 @@ def test_what_is_read_and_what_is_predicted_are_named(
     values = ("updates=2", "batch_tokens=64", "warmup=1", "learning_rate=0.1")
     recipe = read_recipe(preset, [f"training.{value}" for value in values])
     display = TrainingDisplay()
-    display.show_model(recipe, 10, "runs/a")
     with display:
+        display.show(built(recipe))
         display.show(Stepped(1, 0, 1.0, 50, 0.1, 1.0, seconds=1.0))
         display.show(Stepped(2, 0, 1.0, 50, 0.1, 1.0, seconds=2.0))
     said = capsys.readouterr().err
@@ -49,16 +69,13 @@ def test_texts_that_are_cut_are_counted(n: int, texts: str) -> None:
     assert notes == [f"{texts} longer than the 64 tokens the model sees"]
 
 
-def shown(
-    training: list[str], events: list[Event], monkeypatch: pytest.MonkeyPatch
-) -> TrainingDisplay:
+def shown(training: list[str], events: list[Event], monkeypatch: pytest.MonkeyPatch) -> TrainingDisplay:
     """A display that has shown these events, to a stream that is no terminal."""
     monkeypatch.setattr("regard.cli.progress.SECONDS_BETWEEN_LINES", 0.0)
-    values = ("batch_tokens=64", "warmup=100", "learning_rate=0.1", *training)
     display = TrainingDisplay()
-    changes = ["model.dropout=0.1", *(f"training.{one}" for one in values)]
-    display.show_model(read_recipe("transformer-tiny", changes), 10, "runs/a")
+    changes = [*KNOWN, *(f"training.{one}" for one in training)]
     with display:
+        display.show(built(read_recipe("transformer-tiny", changes)))
         for event in events:
             display.show(event)
     return display
@@ -105,21 +122,21 @@ def test_a_validation_is_announced_and_shows_what_the_model_makes_of_two_sentenc
 
 
 @pytest.mark.parametrize(
-    ("task", "example", "command"),
+    ("system", "example", "command"),
     [
         ("translation", "it's a cat", """echo 'it'"'"'s a cat' | regard translate 'runs/a b'"""),
         ("translation", None, "regard translate 'runs/a b' FILE"),
         ("dialogue", "hello", "regard chat 'runs/a b'"),
-        ("language", "Once upon", "regard generate 'runs/a b' 'Once upon'"),
-        ("masked", "A [MASK] sleeps", "regard fill 'runs/a b' 'A [MASK] sleeps'"),
-        ("classification", None, "regard classify 'runs/a b' TEXT"),
-        ("tagging", None, "regard tag 'runs/a b' TEXT"),
+        ("writing", "Once upon", "regard generate 'runs/a b' 'Once upon'"),
+        ("filling", "A [MASK] sleeps", "regard fill 'runs/a b' 'A [MASK] sleeps'"),
+        ("labels", None, "regard classify 'runs/a b' TEXT"),
+        ("tags", None, "regard tag 'runs/a b' TEXT"),
     ],
 )
 def test_the_next_command_uses_what_was_trained(
-    task: str, example: str | None, command: str
+    system: str, example: str | None, command: str
 ) -> None:
-    assert next_command(task, "runs/a b", example) == command
+    assert next_command(load_system(system).words, "runs/a b", example) == command
 
 
 def test_the_bar_leaves_the_screen_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,6 +147,7 @@ def test_the_bar_leaves_the_screen_at_the_end(monkeypatch: pytest.MonkeyPatch) -
     display = TrainingDisplay()
     display.console = Console(file=screen, force_terminal=True, width=60, highlight=False)
     with display:
+        display.show(built(read_recipe("transformer-tiny", [*KNOWN, "training.updates=3"])))
         for event in (*steps(3, 1.0), Validating(3)):
             display.show(event)
         assert display._bar is not None

@@ -280,7 +280,7 @@ def test_a_recipe_of_a_larger_model_is_refused_before_it_is_built(
     path = folder / "recipe.toml"
     larger = path.read_text(encoding="utf-8").replace("d_feedforward = 10", "d_feedforward = 60000")
     path.write_text(larger, encoding="utf-8")
-    monkeypatch.setattr("regard.folder.folder.build", lambda *_: pytest.fail("it was built"))
+    monkeypatch.setattr("regard.systems.loading.build", lambda *_: pytest.fail("it was built"))
     sentence = refusal(folder)
     assert str(folder / "weights.safetensors") in sentence
     assert "60000" in sentence

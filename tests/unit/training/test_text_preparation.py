@@ -12,9 +12,10 @@ from regard.data import Batch, Passages, Windows
 from regard.data.windows import text_batch
 from regard.errors import DataError, RecipeError
 from regard.systems import build, prepare
+from regard.systems.filling import FillingValidation
 from regard.systems.masking import Masking
-from regard.systems.texts import Span, TextValidation
-from regard.systems.writing import language_loss
+from regard.systems.texts import TextSpan
+from regard.systems.writing import WritingValidation, language_loss
 from regard.text import learn
 
 TEXT = "".join(f"line {i} of the story\n" for i in range(60))
@@ -70,7 +71,7 @@ def test_bits_are_of_characters_whatever_the_tokens_are(story: Path, tmp_path: P
     losses = {}
     for kind in ("characters", "words"):
         prepared = prepare(ask("gpt-tiny", story, f"text.kind={kind}"), tmp_path / f"run-{kind}")
-        assert isinstance(prepared.validation, TextValidation)
+        assert isinstance(prepared.validation, WritingValidation)
         losses[kind] = prepared.validation.bits_per_character(1.0)
     assert losses["characters"] == pytest.approx(1 / math.log(2), rel=0.02)
     assert losses["words"] is not None
@@ -102,7 +103,7 @@ def test_a_bert_reads_passages(story: Path, tmp_path: Path) -> None:
     task = prepared.task
     assert isinstance(task, Masking)
     assert (task.share, task.joints is not None) == (0.15, True)
-    assert isinstance(prepared.validation, TextValidation)
+    assert isinstance(prepared.validation, FillingValidation)
     assert prepared.validation.bits_per_character(2.0) is None
     batch = next(prepared.plan(0, 1).iterate())
     sentence = prepared.source_tokenizer.decode(batch.source[0].tolist())
@@ -110,7 +111,7 @@ def test_a_bert_reads_passages(story: Path, tmp_path: Path) -> None:
 
 
 def test_a_stream_is_cut_anywhere() -> None:
-    span = Span(np.arange(20), np.array([0, 5, 9, 20]))
+    span = TextSpan(np.arange(20), np.array([0, 5, 9, 20]))
     before, after = span.cut(12)
     assert (before.ids.tolist(), before.starts.tolist()) == (list(range(12)), [0, 5, 9, 12])
     assert (after.ids.tolist(), after.starts.tolist()) == (list(range(12, 20)), [0, 8])
@@ -132,32 +133,28 @@ def test_too_little_text_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "sentence"),
+    ("name", "change", "facts"),
     [
         (
             "gpt-tiny",
             "training.task=translation",
-            "a model of kind gpt learns task = language, not translation: set training.task = "
-            "language, or choose another model.kind",
+            r"kind gpt .*not translation: set training\.task = language",
         ),
         (
             "transformer-tiny",
             "training.task=masked",
-            "a model of kind transformer learns task = translation, not masked: set "
-            "training.task = translation, or choose another model.kind",
+            r"kind transformer .*not masked: set training\.task = translation or dialogue",
         ),
         (
             "bert-tiny",
             "training.measure=bleu",
-            "training: measure = bleu compares translations, and task = masked makes none: measure "
-            "by loss",
+            r"training\.measure = bleu .*task = masked makes none: measure by loss$",
         ),
     ],
 )
-def test_a_task_of_another_model_is_refused(name: str, change: str, sentence: str) -> None:
-    with pytest.raises(RecipeError) as caught:
+def test_a_task_of_another_model_is_refused(name: str, change: str, facts: str) -> None:
+    with pytest.raises(RecipeError, match=facts):
         read_recipe(name, [change])
-    assert str(caught.value) == sentence
 
 
 def test_a_sample_goes_on_from_prose_and_another_fills_a_gap() -> None:
@@ -165,7 +162,7 @@ def test_a_sample_goes_on_from_prose_and_another_fills_a_gap() -> None:
     tokenizer = learn("words", ["the cat sleeps on the mat and the dog runs"])
     ids = np.array([2, *tokenizer.encode("the cat sleeps on the mat and the dog runs"), 3])
     torch.manual_seed(1)
-    opening = TextValidation([text_batch(ids[None])], tokenizer, 4.0)
+    opening = WritingValidation([text_batch(ids[None])], tokenizer, 4.0)
     gpt = build(
         read_recipe("gpt-tiny", ["model.dropout=0.0"]).model, len(tokenizer), len(tokenizer)
     ).eval()
@@ -173,7 +170,7 @@ def test_a_sample_goes_on_from_prose_and_another_fills_a_gap() -> None:
         read_recipe("bert-tiny", ["model.dropout=0.0"]).model, len(tokenizer), len(tokenizer)
     ).eval()
     passage = Batch(torch.from_numpy(ids[None]), torch.empty(1, 0, dtype=torch.int64))
-    gap = TextValidation([passage], tokenizer)
+    gap = FillingValidation([passage], tokenizer)
     with torch.inference_mode():
         (written,) = opening.samples(gpt)
         (filled,) = gap.samples(bert)

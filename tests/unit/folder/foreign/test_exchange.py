@@ -135,7 +135,7 @@ def test_a_pickle_is_not_opened(theirs: Path, tmp_path: Path) -> None:
 def test_a_file_stands_for_its_folder_and_weights_may_be_in_parts(
     theirs: Path, tmp_path: Path
 ) -> None:
-    expected = load(tmp_path / "ours").translator.state_dict()
+    expected = load(tmp_path / "ours").model.state_dict()
     weights = load_file(theirs / "model.safetensors")
     names = sorted(weights)
     places = {name: f"part-{i % 2}.safetensors" for i, name in enumerate(names)}
@@ -144,7 +144,7 @@ def test_a_file_stands_for_its_folder_and_weights_may_be_in_parts(
     (theirs / "model.safetensors").unlink()
     index = theirs / "model.safetensors.index.json"
     index.write_text(json.dumps({"weight_map": places}))
-    made = import_model(theirs / "config.json", tmp_path / "new").translator.state_dict()
+    made = import_model(theirs / "config.json", tmp_path / "new").model.state_dict()
     assert made.keys() == expected.keys()
     for name, tensor in expected.items():
         torch.testing.assert_close(made[name], tensor, rtol=0, atol=0)
@@ -153,7 +153,7 @@ def test_a_file_stands_for_its_folder_and_weights_may_be_in_parts(
 def test_half_precision_becomes_single(theirs: Path, tmp_path: Path) -> None:
     weights = load_file(theirs / "model.safetensors")
     save_file({n: t.half() for n, t in weights.items()}, theirs / "model.safetensors")
-    made = import_model(theirs, tmp_path / "new").translator
+    made = import_model(theirs, tmp_path / "new").model
     assert {tensor.dtype for tensor in made.state_dict().values()} == {torch.float32}
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import regard
-from regard.cli.look.showing import Shown
+from regard.cli.look.showing import TerminalView
 from regard.config import Recipe
 from regard.config.networks import (
     BahdanauSection,
@@ -166,7 +166,7 @@ def test_a_halted_universal_transformer_has_fewer_sites(tmp_path: Path) -> None:
     assert found.aligning in found.layers("cross")
     said = [item.text for item in layout(found, View("strip")).items if isinstance(item, Text)]
     assert f"step 1 · {found.depths['target'][1]} repeats" in said
-    lines = [line.plain for line in Shown.of(found, View("strip")).lines]
+    lines = [line.plain for line in TerminalView.of(found, View("strip")).lines]
     assert any(line.startswith("repeats of the layer, source: ein ") for line in lines)
     assert any(line.startswith("repeats of the layer, target: <s> ") for line in lines)
 
