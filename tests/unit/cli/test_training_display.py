@@ -69,7 +69,9 @@ def test_texts_that_are_cut_are_counted(n: int, texts: str) -> None:
     assert notes == [f"{texts} longer than the 64 tokens the model sees"]
 
 
-def shown(training: list[str], events: list[Event], monkeypatch: pytest.MonkeyPatch) -> TrainingDisplay:
+def shown(
+    training: list[str], events: list[Event], monkeypatch: pytest.MonkeyPatch
+) -> TrainingDisplay:
     """A display that has shown these events, to a stream that is no terminal."""
     monkeypatch.setattr("regard.cli.progress.SECONDS_BETWEEN_LINES", 0.0)
     display = TrainingDisplay()
