@@ -91,13 +91,13 @@ class TraceCache:
         return arithmetic(model, inputs, site, head=head, row=row, column=column), seen
 
 
-def picture(seen: Trace, view: View, kind: str) -> bytes:
+def picture(seen: Trace, view: View, ending: str) -> bytes:
     """A picture as a file of its own; as HTML it is the page with all of them."""
-    if kind == "html":
+    if ending == "html":
         return page(seen, view).encode()
-    if kind == "json":
+    if ending == "json":
         return f"{seen.to_json()}\n".encode()
-    return render(layout(seen, view), kind)
+    return render(layout(seen, view), ending)
 
 
 @dataclass(frozen=True)

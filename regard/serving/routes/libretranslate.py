@@ -209,14 +209,14 @@ def _joined(lines: list[str], found: Any, n_best: int) -> list[str]:
 
 async def _read(request: Request, schema: type[Any]) -> Any:
     """The question, in whichever of its forms it came."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
-        if kind == "application/x-www-form-urlencoded":
+        if media_type == "application/x-www-form-urlencoded":
             # As browsers write it, or with the text as it is, as curl does.
             text = (await request.body()).decode()
             values = parse_qs(text, keep_blank_values=True, max_num_fields=_FIELDS, errors="strict")
             given = _from_form(values)
-        elif kind == "multipart/form-data":
+        elif media_type == "multipart/form-data":
             given = _from_form(await _form(request))
         else:
             given = json.loads(await request.body())
