@@ -114,7 +114,7 @@ def main() -> None:
             changes += [f"training.init='{start}'"] if start else []
             seconds = run(read_recipe("bert-tag", changes), out, given.threads)
             judge = WordTagger.open(out)
-            told = [one.label for row in judge.tag(sentences) for one in row]
+            told = [tag for row in judge.tag(sentences) for tag in row.tags]
             found = macro_f1(by_label(told, truth))
             rows.append(
                 [

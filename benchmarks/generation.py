@@ -55,7 +55,7 @@ def made(folder: Path, recipe_name: str, n_new: int) -> TextGenerator:
 
 def ours(writer: TextGenerator, n_new: int) -> Writes:
     def write() -> list[int]:
-        pieces = writer.write(PROMPT, None, most=n_new)
+        pieces = writer.write_each(PROMPT, None, most=n_new)
         return writer.tokenizer.encode("".join(one for one in pieces if not isinstance(one, Slid)))
 
     return write

@@ -37,6 +37,8 @@ from regard.config import read_recipe
 from regard.data import Batch, Windows, held_out_windows
 from regard.kernels import keep_heap
 from regard.systems import build, prepare
+from regard.systems.texts import PreparedTexts
+from regard.systems.writing import language_loss
 from regard.training.schedule import SCHEDULES
 from regard.training.updater import Updater
 
@@ -106,13 +108,13 @@ def regard(n_tokens: int, ids: Tensor, n_updates: int, changes: list[str]) -> Co
     )
 
     def step(update: int) -> None:
-        loss, n = language(model, next(batches), training.label_smoothing)
+        loss, n = language_loss(model, next(batches), training.label_smoothing)
         loss.backward()
         updater.update(rate(update), n, training.clip)
 
     def measure(batch: Batch) -> tuple[float, int]:
         with updater.averaged():
-            loss, n = language(model, batch, 0.0)
+            loss, n = language_loss(model, batch, 0.0)
         return float(loss), n
 
     return Contestant("regard", model, step, measure)
@@ -131,6 +133,7 @@ def read(path: str) -> tuple[int, Tensor, list[Batch]]:
     with tempfile.TemporaryDirectory() as folder:
         recipe = read_recipe("gpt-tiny", [f"data.train=['{path}']"])
         prepared = prepare(recipe, Path(folder))
+        assert isinstance(prepared, PreparedTexts)
         text = torch.from_numpy(np.array(prepared.learned.ids, dtype=np.int64))
         held = np.array(prepared.held.ids, dtype=np.int64)
     return len(prepared.source_tokenizer), text, held_out_windows(held, CONTEXT, len(held))

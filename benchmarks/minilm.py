@@ -85,7 +85,7 @@ def main() -> None:
         import_model(arguments.model, arguments.out, print)
     finder = TextEncoder.open(arguments.out)
     _report([regard.trace(finder, one) for one in (TIRED, WIDE)])
-    ours = np.stack([one.numpy() for one in finder.embed(SENTENCES)])
+    ours = finder.embed(SENTENCES)
     expected = (_by_transformers if arguments.transformers else _by_package)(arguments.model)
     cosines = (ours * expected).sum(1)
     print(

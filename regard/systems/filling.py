@@ -189,9 +189,7 @@ class TextEncoder(OpenedModel):
         """The vector of each sentence, as they are found."""
         return self._embed(list(checked_texts(sentences, "sentences")))
 
-    @torch.inference_mode()
     def _embed(self, sentences: Sequence[str]) -> Iterator[Float[Tensor, "D"]]:
-        section = self._section
         for first in range(0, len(sentences), _ROWS):
             rows: list[Ids] = []
             for sentence in sentences[first : first + _ROWS]:
@@ -200,16 +198,21 @@ class TextEncoder(OpenedModel):
                     raise UsageError(
                         f"line {first + len(rows) + 1} is empty, {_NO_VECTOR}: take the line out"
                     )
-                if section.sentence_length is not None:
-                    ids = ids[: section.sentence_length - 2]
+                if self.sentence_length is not None:
+                    ids = ids[: self.sentence_length - 2]
                 self.check(len(ids) + 2)
                 rows.append(torch.tensor(ids).numpy())
-            read = passage_batch(rows).source.to(self.device)
-            words, end = self.model.words(read), 0
-            for row in rows:
-                begin, end = end, end + len(row) + 2
-                vector = POOLINGS[section.pooling](words[begin:end])
-                yield vector / vector.norm() if section.is_normalised else vector
+            yield from self._vectors(rows)
+
+    @torch.inference_mode()
+    def _vectors(self, rows: Sequence[Ids]) -> list[Float[Tensor, "D"]]:
+        section, vectors, end = self._section, list[Tensor](), 0
+        words = self.model.words(passage_batch(rows).source.to(self.device))
+        for row in rows:
+            begin, end = end, end + len(row) + 2
+            vector = POOLINGS[section.pooling](words[begin:end])
+            vectors.append(vector / vector.norm() if section.is_normalised else vector)
+        return vectors
 
     @property
     def sentence_length(self) -> int | None:

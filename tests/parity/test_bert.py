@@ -83,15 +83,13 @@ def test_what_goes_back_is_what_came(pair: Both, tmp_path: Path) -> None:
 
 def test_a_gap_is_filled_with_the_word_that_they_find(tmp_path: Path) -> None:
     theirs, tokenizer = random_bert(tmp_path / "theirs", "BertForMaskedLM")
-    finder = TextEncoder(
-        loaded := import_model(tmp_path / "theirs", tmp_path / "ours"), loaded.model
-    )
+    finder = TextEncoder(import_model(tmp_path / "theirs", tmp_path / "ours"))
     given = tokenizer("the [MASK] street.", return_tensors="pt")
     with torch.no_grad():
         logits = theirs(**given).logits[0, 2]
     logits[[0, 2, 3, 4, 5]] = -torch.inf
     best = WORD_PIECES[int(logits.argmax())]
-    ((found, *_),) = finder.fill("the [MASK] street.")
+    ((found, *_),) = finder.fill("the [MASK] street.").gaps
     assert found.word == best.removeprefix("##")
 
 
@@ -159,7 +157,7 @@ def test_sentences_become_the_vectors_that_the_folder_asks_for(
     loaded = import_model(tmp_path / "theirs", tmp_path / "ours")
     finder = TextEncoder(loaded)
     assert finder.cut(SENTENCES) == [0, 1, 2]
-    for text, vector in zip(SENTENCES, finder.embed(SENTENCES), strict=True):
+    for text, vector in zip(SENTENCES, finder.embed_each(SENTENCES), strict=True):
         given = tokenizer(text, return_tensors="pt", truncation=True, max_length=9)
         with torch.no_grad():
             pooled = pool(theirs(**given)[0][0])

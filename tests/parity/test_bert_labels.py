@@ -40,7 +40,7 @@ def judge(loaded: LoadedModel) -> TextClassifier:
 def told_here(loaded: LoadedModel, *texts: str) -> torch.Tensor:
     """The probabilities in the order of the labels."""
     opened = judge(loaded)
-    ((*found,),) = opened.classify([texts], k=len(opened.labels))
+    (found,) = opened.classify_each([texts], k=len(opened.labels))
     by_label = {one.label: one.probability for one in found}
     return torch.tensor([[by_label[label] for label in opened.labels]])
 
@@ -96,9 +96,9 @@ def test_a_tagger_comes_and_goes_back(tmp_path: Path) -> None:
         with torch.no_grad():
             torch.testing.assert_close(loaded.model(ids), logits, **TOLERANCE)
         torch.testing.assert_close(told_there(again, tokens, text), logits, **TOLERANCE)
-    ((*told,),) = opened.tag([("the animal street", split("the animal street"))])
+    (told,) = opened.tag([("the animal street", split("the animal street"))])
     best = told_there(theirs, tokenizer, "the animal street")[0, 1:4].argmax(-1).tolist()
-    assert [one.label for one in told] == [TAGS[i] for i in best]
+    assert list(told.tags) == [TAGS[i] for i in best]
 
 
 TEXT = ["the cat sat on the mat", "a dog ran over the old street", "the animal was too tired"] * 2
@@ -175,7 +175,7 @@ def test_a_pipeline_of_theirs_reads_what_is_written(tmp_path: Path) -> None:
     loaded = own(tmp_path / "ours", TOKENIZERS["characters"](), "bert-classify", n_types=2)
     out = export_model(loaded, "huggingface", tmp_path / "theirs")
     pipeline = transformers.pipeline("text-classification", model=str(out))
-    ((best,),) = judge(loaded).classify([["the old street"]])
+    (best,) = judge(loaded).classify([["the old street"]])
     (found,) = pipeline("the old street")
     assert found["label"] == best.label
     assert found["score"] == pytest.approx(best.probability, abs=1e-4)

@@ -124,7 +124,7 @@ def our_logits(loaded: LoadedModel) -> Iterator[tuple[list[int], torch.Tensor]]:
         source = torch.tensor([[*loaded.source_tokenizer.encode(english), EOS]])
         target = [*loaded.target_tokenizer.encode(german), EOS]
         with torch.no_grad():  # not around the yield: whoever takes it would have no gradients
-            logits = loaded.translator(source, torch.tensor([[BOS, *target[:-1]]]))[0]
+            logits = loaded.model(source, torch.tensor([[BOS, *target[:-1]]]))[0]
         yield target, logits
 
 
