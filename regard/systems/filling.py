@@ -205,7 +205,7 @@ class TextEncoder(OpenedModel):
             yield from self._vectors(rows)
 
     @torch.inference_mode()
-    def _vectors(self, rows: Sequence[Ids]) -> list[Float[Tensor, "D"]]:
+    def _vectors(self, rows: list[Ids]) -> list[Float[Tensor, "D"]]:
         section, vectors, end = self._section, list[Tensor](), 0
         words = self.model.words(passage_batch(rows).source.to(self.device))
         for row in rows:
