@@ -245,11 +245,11 @@ def open_model(
     """The model as what it does; of a folder, frozen for use."""
     if isinstance(model, OpenedModel):
         return model
-    if isinstance(model, LoadedModel):
-        return system_of(model.recipe).open(model)
-    loaded = load(model, device)
-    loaded.model.freeze()
-    return system_of(loaded.recipe).open(loaded)
+    if not isinstance(model, LoadedModel):
+        model = load(model, device)
+        model.model.freeze()
+    opened: OpenedModel = system_of(model.recipe).open(model)
+    return opened
 
 
 def trace(

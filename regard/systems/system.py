@@ -8,17 +8,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from regard.config import Network, Recipe
 from regard.errors import UsageError
-from regard.folder import LoadedModel
 from regard.models import Model
 from regard.training.prepared import Prepared
-
-if TYPE_CHECKING:
-    from regard.systems.opened import OpenedModel
-
 
 _NOT_DIALOGUE = (
     "does not learn to answer, and --dialogue names conversations: choose the recipe dialogue, or "
@@ -72,7 +67,7 @@ class System:
     name: str
     build: Callable[[Network, int, int], Model]  # for vocabularies of so many source, target tokens
     prepare: Prepare
-    open: "Callable[[LoadedModel], OpenedModel]"
+    open: type[Any]  # the OpenedModel that a user holds
     words: Wording
     data: tuple[str, ...]
     refusals: Mapping[str, str]

@@ -26,7 +26,7 @@ from regard.systems.pairs import prepare_pairs
 from regard.systems.request import Request, SearchOptions, chosen_search, spellings
 from regard.systems.results import Output, Result, Scored
 from regard.systems.scoring import pair_losses, token_log_probabilities, windows
-from regard.systems.system import PAIRS_ONLY, System, Wording
+from regard.systems.system import PAIRS_ONLY, System, Wording, system_of
 from regard.systems.watching import positions, provenance, steps, watch
 from regard.text import Tokenizer, sentences
 from regard.text.given import checked_items, checked_pairs, checked_text
@@ -77,7 +77,7 @@ class Translator(OpenedModel):
         if self.max_tokens < 1:
             raise UsageError(f"max_tokens = {self.max_tokens} is not possible: give 1 or more")
         for one in (self.loaded, *self.others):
-            if not isinstance(one.model, EncoderDecoder):
+            if not issubclass(system_of(one.recipe).open, Translator):
                 raise WrongModelError(refusal(one, "translate"))
         for other in self.others:
             for side in ("source", "target"):
