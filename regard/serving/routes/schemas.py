@@ -229,9 +229,9 @@ class AblateAnswer(BaseModel):
 class ViewQuestion(Question):
     """What of a trace is seen."""
 
-    form: Literal["lines", "matrix", "grid", "alignment", "positions", "strip", "overview"] = (
-        "lines"
-    )
+    form: Literal[
+        "lines", "matrix", "grid", "alignment", "positions", "strip", "overview", "pictures"
+    ] = "lines"
     site: Literal["encoder", "decoder", "cross"] | None = None
     layer: Place | None = None
     heads: list[Place] | None = None
