@@ -56,7 +56,7 @@ class ModelFolder:
     format: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LoadedModel:
     """A model and all that is needed to use it."""
 
@@ -66,6 +66,9 @@ class LoadedModel:
     target_tokenizer: Tokenizer
     path: Path
     format: int
+
+    def __repr__(self) -> str:
+        return f"LoadedModel({str(self.path)!r}, kind={self.recipe.model.kind!r})"
 
 
 def save(

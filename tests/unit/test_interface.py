@@ -78,6 +78,14 @@ def test_one_text_gives_one_result_and_a_list_a_list(trained: tuple[Path, list[o
     assert scores == sorted(scores, reverse=True)
 
 
+def test_a_model_shows_itself_in_a_line(trained: tuple[Path, list[object]]) -> None:
+    model = regard.load(trained[0])
+    assert repr(model).startswith("Translator(loaded=LoadedModel(")
+    assert str(trained[0]) in repr(model)
+    assert "kind='transformer'" in repr(model)
+    assert len(repr(model)) < 200 + len(str(trained[0]))
+
+
 def test_what_a_model_does_not_do_is_one_sentence(trained: tuple[Path, list[object]]) -> None:
     model = regard.load(trained[0])
     with pytest.raises(UsageError, match=r"kind transformer, which does not write: `regard transl"):
