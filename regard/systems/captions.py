@@ -283,7 +283,7 @@ class CaptionValidation(HeldOut):
     ) -> Measured:
         """Greedy captions; two of them are shown."""
         assert isinstance(model, Captioner)
-        shown = range(2) if shows_samples else ()
+        shown = range(min(2, len(self.references))) if shows_samples else ()
         rows = range(len(self.references)) if decodes else shown
         written = list[str]()
         for window in windows(rows, _ROWS):
