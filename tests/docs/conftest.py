@@ -25,6 +25,17 @@ TRAINED = {
         *("--set", "text.size=700"),
     ),
     "runs/stories": ("train", "gpt-tiny", *SHORT),
+    "runs/dialogue": (
+        *("train", "dialogue", "--data", "smalltalk:en:1000", *SHORT, "--set", "text.size=400"),
+        *("--set", "training.decodes_at_validation=false"),
+    ),
+    "runs/bert": ("train", "bert-tiny", *SHORT),
+    "runs/kinds": ("train", "bert-classify", "--data", "sentence-kinds:en:500", *SHORT),
+    "runs/roles": ("train", "bert-tag", "--data", "sentence-roles:en:500", *SHORT),
+    "runs/caption": (
+        *("train", "caption", "--data", "scenes:en:300", *SHORT, "--set", "model.channels=[4,4,8]"),
+        *("--set", "training.measure=loss", "--set", "training.decodes_at_validation=false"),
+    ),
 }
 SERVED = "http://127.0.0.1:8000"
 

@@ -61,7 +61,7 @@ def test_both_languages_have_the_same_figures_and_examples() -> None:
 def test_the_first_minutes_are_there(page) -> None:  # type: ignore[no-untyped-def]
     text = page.read_text("utf-8")
     for needed in (
-        *("$ make demo", "$ make test", "pip install .", "regard train ", "Translator.open("),
+        *("$ make demo", "$ make test", "pip install .", "regard train ", "regard.load("),
         *("docs/pictures/studio", "macOS", "Windows", "GPU", "OFL.txt"),
     ):
         assert needed in text, needed
