@@ -53,6 +53,12 @@ def draw_look(folder: Path) -> None:
     save(layout(opened, view), folder / "look-lines.svg")
 
 
+def draw_caption(folder: Path) -> None:
+    """Where a captioner looked for each word of a scene that it had not learned from."""
+    trace = Trace.open(HERE / "scene.trace")
+    save(layout(trace, View("pictures", hides_special=True)), folder / "caption.svg")
+
+
 def draw_terminal(
     arguments: list[str],
     file: Path,
@@ -127,6 +133,7 @@ def main(folder: Path = HERE) -> None:
     draw_positions(folder)
     draw_lecture(folder)
     draw_look(folder)
+    draw_caption(folder)
 
 
 if __name__ == "__main__":

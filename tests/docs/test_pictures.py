@@ -21,7 +21,11 @@ def make() -> ModuleType:
 
 @pytest.mark.parametrize(
     ("draw", "names"),
-    [("draw_lecture", ["lecture.svg"]), ("draw_look", ["look-lines.svg", "look.svg"])],
+    [
+        ("draw_lecture", ["lecture.svg"]),
+        ("draw_look", ["look-lines.svg", "look.svg"]),
+        ("draw_caption", ["caption.svg"]),
+    ],
 )
 def test_the_picture_is_what_the_command_shows(
     make: ModuleType, tmp_path: Path, draw: str, names: list[str]
