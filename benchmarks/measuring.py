@@ -20,15 +20,15 @@ import torch
 from machine import facts, print_facts, print_table
 
 from regard.cli.training_display import TrainingDisplay
-from regard.config import known, read_recipe
-from regard.data import Batches, MemoryCorpus, collate, read_corpus
+from regard.config import read_recipe
+from regard.data import MemoryCorpus, collate, read_corpus
 from regard.decoding import Search, beam_search
 from regard.evaluation import Quality, judge
 from regard.folder import LoadedModel, put_into, read_weights, write_weights
 from regard.folder.weights import WEIGHTS
 from regard.kernels import keep_heap
-from regard.models import Transformer
-from regard.systems import build, load, prepare
+from regard.models import Model
+from regard.systems import Translator, build, load, prepare
 from regard.training import (
     Finished,
     FolderKeeper,
@@ -41,6 +41,7 @@ from regard.training import (
     read_metrics,
     train,
 )
+from regard.training.events import DataRead, ModelBuilt
 from regard.training.run import AnyUpdater
 
 MARKS = "marks"
@@ -81,7 +82,7 @@ class Judged:
 class MarkingKeeper(FolderKeeper):
     """Also copies the weights that are good at some moment."""
 
-    def restore(self, model: Transformer, updater: AnyUpdater) -> Progress | None:
+    def restore(self, model: Model, updater: AnyUpdater) -> Progress | None:
         """Load the last checkpoint, and remember what a mark is made of."""
         assert isinstance(updater, Updater), "marks are made by one process: training.shard = false"
         self.model, self.updater = model, updater
@@ -120,26 +121,26 @@ def train_with_marks(
     keeper = MarkingKeeper(folder, Ranks(), asked.training.average_last)
     keeper.claim(asked)
     prepared = prepare(asked, folder)
-    display.show_data(prepared)
+    display.show(DataRead(prepared))
     resolved = prepared.recipe
     torch.manual_seed(resolved.training.seed)
     source, target = prepared.source_tokenizer, prepared.target_tokenizer
     model = build(resolved.model, len(source), len(target))
     keeper.begin(resolved, source, target)
-    display.show_model(resolved, sum(p.numel() for p in model.parameters()), folder)
-    tokens = known(resolved.training.batch_tokens, "training.batch_tokens")
     to_come = sorted(set(minutes) - {float(mark.label) for mark in read_marks(folder)})
     metrics = MetricsFile(folder / "metrics.jsonl", keeper.last_update())
     reason = ""
     with _stopping() as asked_to_stop, display:
+        display.show(ModelBuilt(resolved, model.n_parameters, folder, torch.device("cpu"), 1))
         run = Run(
             recipe=resolved.training,
             model=model,
-            batches=Batches(prepared.corpus, resolved.training.seed, tokens),
+            batches=prepared.plan(0, 1),
             keeper=keeper,
             validation=prepared.validation,
             ranks=Ranks(),
             device=torch.device("cpu"),
+            task=prepared.task,
             should_stop=lambda: bool(asked_to_stop),
         )
         for event in train(run):
@@ -221,13 +222,12 @@ def translate(
     corpus = MemoryCorpus([(one, ()) for one in ids])
     order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
     outputs = [""] * len(ids)
-    loaded.model.eval()
+    (model,) = Translator(loaded).models
+    model.eval()
     with torch.inference_mode():
         for start in range(0, len(order), _ROWS):
             rows = order[start : start + _ROWS]
-            found = beam_search(
-                loaded.model, collate(corpus, rows).source, Search(width, alpha=alpha)
-            )
+            found = beam_search(model, collate(corpus, rows).source, Search(width, alpha=alpha))
             for row, hypotheses in zip(rows, found, strict=True):
                 tokens = hypotheses[0].tokens if hypotheses else ()
                 outputs[row] = loaded.target_tokenizer.decode(tokens)
