@@ -62,11 +62,10 @@ def embed(
             f"regard: of {which}, the model reads {finder.sentence_length} tokens",
             err=True,
         )
-    vectors = finder.embed(lines)
     if out is not None:
-        table = np.stack([one.float().cpu().numpy() for one in vectors]) if lines else None
-        if table is None:
+        if not lines:
             raise UsageError("there are no sentences: give a file, or lines on standard input")
+        table = finder.embed(lines)
         try:
             with whole_file(out, is_shared=True) as place, place.open("wb") as file:
                 np.save(file, table)
@@ -76,6 +75,6 @@ def embed(
             ) from error
         return
     searching.write_utf8()
-    for line, vector in zip(lines, vectors, strict=True):
+    for line, vector in zip(lines, finder.embed_each(lines), strict=True):
         row = {"text": line, "embedding": [round(one, 6) for one in vector.tolist()]}
         typer.echo(json.dumps(row, ensure_ascii=False))

@@ -98,7 +98,7 @@ class TextEncoder(OpenedModel):
 
     def __post_init__(self) -> None:
         if not isinstance(self.loaded.model, Bert):
-            raise WrongModelError(refusal(self.loaded, "fill"))
+            raise WrongModelError(refusal(self.loaded, "fill or embed"))
 
     @property
     def model(self) -> Bert:

@@ -141,7 +141,7 @@ def test_in_python_an_array_is_a_picture_too(folder: Path) -> None:
         (["caption", "own", "nowhere.png"], "nowhere.png"),
         (["caption", "own", "own.tsv"], "not a picture"),
         (["translate", "own"], "does not translate: `regard caption`"),
-        (["fill", "own", "a [MASK]"], "does not fill: `regard caption`"),
+        (["fill", "own", "a [MASK]"], "does not fill or embed: `regard caption`"),
     ],
 )
 def test_refused_in_one_sentence(folder: Path, arguments: list[str], facts: str) -> None:

@@ -271,10 +271,10 @@ def test_what_a_model_cannot_do_is_refused(
     classifier: Path, tagger: Path, bert: Path, files: Path, tmp_path: Path
 ) -> None:
     for arguments, sentence in (
-        (("tag", classifier, "a"), "which tells no tags of words: give the folder of a bert-tag"),
-        (("classify", bert, "a"), "no label of a text: give the folder of a bert-classify"),
+        (("tag", classifier, "a"), "kind bert-classify, which does not tag: `regard classify`"),
+        (("classify", bert, "a"), "kind bert, which does not classify: `regard fill`"),
         (("look", tagger, "a"), "whose attention is not shown: look at a bert, such as"),
-        (("fill", tagger, "a [MASK]"), "finds no words and makes no vectors"),
+        (("fill", tagger, "a [MASK]"), "kind bert-tag, which does not fill or embed: `regard tag`"),
         (("translate", tagger), "`regard tag` reads with it"),
         (("classify", classifier, " "), "an empty text has no label"),
         (("classify", classifier, "a", "--gold", files / "valid.tsv"), "brings its own texts"),

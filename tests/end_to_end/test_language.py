@@ -197,13 +197,8 @@ def test_what_does_not_fit_is_refused(asked: list[str], sentence: str, tmp_path:
     ("verb", "options", "sentence"),
     [
         ("translate", [], "`regard generate` writes with it"),
-        ("fill", ["a [MASK]"], "give the folder of a bert"),
-        (
-            "embed",
-            ["--similarity", "a", "b"],
-            "holds a model of kind gpt, which finds no words and makes no vectors: give the folder "
-            "of a bert",
-        ),
+        ("fill", ["a [MASK]"], "kind gpt, which does not fill or embed: `regard generate`"),
+        ("embed", ["--similarity", "a", "b"], "kind gpt, which does not fill or embed"),
         (
             "embed",
             ["--similarity", "a", "b", "--out", "v.npy"],

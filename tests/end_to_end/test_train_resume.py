@@ -91,7 +91,9 @@ def test_a_second_run_in_the_same_folder_is_refused_and_disturbs_nothing(
     out = tmp_path / "run"
     first = begin(toy.arguments(out))
     said = wait_for(first, "update 10: saved")
+    first.send_signal(signal.SIGSTOP)  # so that it still runs when the other comes
     second = regard(toy.arguments(out))
+    first.send_signal(signal.SIGCONT)
     assert second.returncode == 2, second.stderr
     assert second.stdout == ""
     assert second.stderr.count("\n") == 1
