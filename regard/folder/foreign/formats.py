@@ -5,14 +5,10 @@ from pathlib import Path
 
 from regard.folder.folder import LoadedModel
 from regard.folder.foreign import (
-    bert_label_writing,
-    bert_reading,
-    bert_writing,
+    bert,
     ctranslate2_model,
-    gpt2_reading,
-    gpt2_writing,
-    marian_reading,
-    marian_writing,
+    gpt2,
+    marian,
 )
 from regard.folder.foreign.huggingface import HuggingFaceFolder
 from regard.folder.foreign.imported import Imported
@@ -22,20 +18,20 @@ FormatWriter = Callable[[LoadedModel, Path], None]
 
 # By the model_type of config.json.
 READERS: dict[str, FormatReader] = {
-    "bert": bert_reading.read,
-    "gpt2": gpt2_reading.read,
-    "marian": marian_reading.read,
-    "pegasus": marian_reading.read,
+    "bert": bert.read,
+    "gpt2": gpt2.read,
+    "marian": marian.read,
+    "pegasus": marian.read,
 }
 
 # By the name of the format, then by model.kind of the recipe.
 WRITERS: dict[str, dict[str, FormatWriter]] = {
     "huggingface": {
-        "transformer": marian_writing.write,
-        "bert": bert_writing.write,
-        "bert-classify": bert_label_writing.write,
-        "bert-tag": bert_label_writing.write,
-        "gpt": gpt2_writing.write,
+        "transformer": marian.write,
+        "bert": bert.write,
+        "bert-classify": bert.write,
+        "bert-tag": bert.write,
+        "gpt": gpt2.write,
     },
     "ctranslate2": {"transformer": ctranslate2_model.write},
 }

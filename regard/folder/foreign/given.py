@@ -105,18 +105,6 @@ def stated_in(folder: HuggingFaceFolder, name: str = CONFIG) -> Iterator[None]:
         ) from error
 
 
-def activation_of(
-    folder: HuggingFaceFolder, theirs: object, known: dict[str, str], ours: str
-) -> str:
-    """Our name of an activation."""
-    if not isinstance(theirs, str) or theirs not in known:
-        raise ModelFolderError(
-            f"{folder.path} has the activation {theirs!r}, and Regard's {ours} has "
-            f"{', '.join(dict.fromkeys(known.values()))}: such a model cannot be read"
-        )
-    return known[theirs]
-
-
 def refuse_unless(folder: HuggingFaceFolder, ours: str, **allowed: object) -> None:
     """Refuse a folder whose config.json asks for a variant that computes something else."""
     for key, value in allowed.items():

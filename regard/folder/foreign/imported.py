@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass
 
-from regard.config import Recipe, TextSection
+from regard.config import Recipe, TextSection, TrainingSection
+from regard.config.alone import Alone
+from regard.folder.foreign.huggingface import HuggingFaceFolder
 from regard.folder.weights import Weights
 from regard.text import Elsewhere, Tokenizer
+
+_MEASURES = {"classification": "accuracy", "tagging": "f1"}  # by task, where not as always
 
 
 @dataclass(frozen=True)
@@ -18,12 +22,23 @@ class Imported:
     left_out: tuple[str, ...] = ()  # weights for tasks that are not ours, by their names there
 
 
-def text_section(tokenizer: Elsewhere) -> TextSection:
-    """What a recipe says of a tokenizer that came with its model."""
-    return TextSection.model_validate(
-        {
-            "kind": tokenizer.kind,
-            "size": len(tokenizer),
-            "is_lowercase": tokenizer.is_lowercase,
-        }
+def of_one_text(
+    folder: HuggingFaceFolder,
+    source: str,
+    section: Alone,
+    weights: Weights,
+    tokenizer: Elsewhere,
+    left_out: tuple[str, ...] = (),
+) -> Imported:
+    """A model that reads one text, with the tokenizer that came with it."""
+    (task,) = section.systems
+    measure = {"measure": _MEASURES[task]} if task in _MEASURES else {}
+    text = {"kind": tokenizer.kind, "size": len(tokenizer), "is_lowercase": tokenizer.is_lowercase}
+    recipe = Recipe(
+        name=folder.path.resolve().name,
+        purpose=f"read from a {source}",
+        model=section,
+        text=TextSection.model_validate(text),
+        training=TrainingSection.model_validate({"task": task, "label_smoothing": 0.0} | measure),
     )
+    return Imported(recipe, weights, tokenizer, tokenizer, left_out)
