@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from regard.config import Network, Recipe, TrainingSection
 from regard.config.open_values import AUTO, known
+from regard.counting import counted
 from regard.errors import RecipeError
 
 _BATCH = 4_096  # target tokens; larger ones gain little on one device
@@ -35,8 +36,9 @@ def derive(recipe: Recipe, facts: Facts) -> Recipe:
     """The recipe with every "auto" replaced by a value that fits these facts."""
     if facts.n_pairs < 1 or facts.n_target_tokens < 1:
         raise RecipeError(
-            f"nothing can be derived from {facts.n_pairs} pairs with {facts.n_target_tokens} "
-            "target tokens: give at least one pair that is not empty"
+            f"nothing can be derived from {counted(facts.n_pairs, 'pair')} with "
+            f"{counted(facts.n_target_tokens, 'target token')}: give at least one pair that is not "
+            "empty"
         )
     training, model, text = recipe.training, recipe.model, recipe.text
     if model.dropout == AUTO:

@@ -50,7 +50,7 @@ def test_the_command_line_counts_with_one_function() -> None:
     told = re.compile(rf"\{{[^{{}}]*(?:n_|len\(|minutes|update)[^{{}}]*\}} (?:{nouns})\b")
     found = [
         f"{path.name}: {match.group()}"
-        for folder in ("cli", "training")
+        for folder in ("cli", "systems", "training")
         for path in sorted((PROJECT / "regard" / folder).rglob("*.py"))
         for match in told.finditer(path.read_text(encoding="utf-8"))
     ]
