@@ -28,8 +28,7 @@ from regard.folder.foreign.tables import (
     written_config,
     written_layers,
 )
-from regard.folder.foreign.text_reading import read_tokenizer
-from regard.folder.foreign.text_writing import TextFiles, text_files
+from regard.folder.foreign.tokenizer_files import TextFiles, read_tokenizer, text_files
 from regard.shapes import Tensor
 
 _BASE = "bert."  # before the names of the encoder, where there is a head

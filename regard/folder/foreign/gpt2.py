@@ -26,8 +26,7 @@ from regard.folder.foreign.tables import (
     written_config,
     written_layers,
 )
-from regard.folder.foreign.text_reading import read_tokenizer
-from regard.folder.foreign.text_writing import text_files
+from regard.folder.foreign.tokenizer_files import read_tokenizer, text_files
 from regard.folder.weights import Weights
 from regard.shapes import Float, Tensor
 from regard.text import Elsewhere
