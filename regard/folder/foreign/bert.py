@@ -15,19 +15,18 @@ from regard.config.alone import BertSection
 from regard.config.labelling import ClassifierSection, Labelling, TaggerSection
 from regard.errors import ModelFolderError, UsageError
 from regard.folder.folder import LoadedModel
-from regard.folder.foreign.given import Given, refuse_unless, require_stated, stated_in
-from regard.folder.foreign.huggingface import CONFIG, HuggingFaceFolder, write_folder
-from regard.folder.foreign.imported import Imported, of_one_text
-from regard.folder.foreign.pooling import pooling_tables, read_pooling
-from regard.folder.foreign.tables import (
-    Key,
-    Layers,
-    WordsAndPlaces,
-    read_config,
-    read_layers,
-    written_config,
-    written_layers,
+from regard.folder.foreign import tables
+from regard.folder.foreign.given import (
+    Given,
+    Imported,
+    of_one_text,
+    refuse_unless,
+    require_stated,
+    stated_in,
 )
+from regard.folder.foreign.huggingface import CONFIG, HuggingFaceFolder, write_folder
+from regard.folder.foreign.pooling import pooling_tables, read_pooling
+from regard.folder.foreign.tables import Key, Layers, WordsAndPlaces
 from regard.folder.foreign.tokenizer_files import TextFiles, read_tokenizer, text_files
 from regard.shapes import Tensor
 
@@ -104,7 +103,7 @@ def read(folder: HuggingFaceFolder) -> Imported:
     with stated_in(folder):
         sizes = _sizes(folder, weights)
         section = _plain(given, sizes) if labeller is None else _labelling(given, labeller, sizes)
-    weights |= read_layers(given, _layers(section), section.n_layers)
+    weights |= tables.read_layers(given, _layers(section), section.n_layers)
     if isinstance(section, BertSection) and section.has_head:
         weights[_BIAS[0]] = given.take(*_BIAS[1:])[rows]
         if section.tie == "none":
@@ -141,7 +140,7 @@ def _sizes(folder: HuggingFaceFolder, weights: dict[str, Tensor]) -> dict[str, A
     """What config.json and the tables say of the encoder."""
     said = {"position_embedding_type": "absolute", "is_decoder": False}
     refuse_unless(folder, "BERT", **said, add_cross_attention=False)
-    return read_config(folder, _KEYS, "BERT") | {
+    return tables.read_config(folder, _KEYS, "BERT") | {
         "context": len(weights[_PLACES[0]]),
         "n_types": len(weights.get(_TYPES[0], ())),
         "feedforward_dropout": 0.0,
@@ -217,9 +216,9 @@ def write(loaded: LoadedModel, path: Path) -> None:
         loaded.source_tokenizer, has_mask=True, longest=section.context, has_segments=tells
     )
     embedding: Any = loaded.model.get_submodule("encoder.embedding")
-    tables = WordsAndPlaces.of(embedding, text.order, section)
+    embedded = WordsAndPlaces.of(embedding, text.order, section)
     n_types = max(section.n_types, _SEGMENTS if tells else 1)
-    config = written_config(section, _KEYS) | {
+    config = tables.written_config(section, _KEYS) | {
         "model_type": "bert",
         "vocab_size": len(text.order),
         "max_position_embeddings": section.context,
@@ -231,11 +230,11 @@ def write(loaded: LoadedModel, path: Path) -> None:
     said = text.tables
     if isinstance(section, BertSection):
         config["architectures"] = ["BertForMaskedLM" if section.has_head else "BertModel"]
-        config["tie_word_embeddings"] = tables.is_tied or not section.has_head
+        config["tie_word_embeddings"] = embedded.is_tied or not section.has_head
         said = said | pooling_tables(section)
     else:
         config |= _said_of_labels(section)
-    weights = _weights(loaded, section, text, tables, n_types)
+    weights = _weights(loaded, section, text, embedded, n_types)
     write_folder(path, weights, said | {CONFIG: config}, text.files)
 
 
@@ -276,14 +275,14 @@ def _weights(
     loaded: LoadedModel,
     section: BertSection | Labelling,
     text: TextFiles,
-    tables: WordsAndPlaces,
+    embedded: WordsAndPlaces,
     n_types: int,
 ) -> dict[str, Tensor]:
     """Our weights under their names, in their order."""
     own = {name: one.detach().float() for name, one in loaded.model.state_dict().items()}
     rows = torch.tensor(text.order)
-    weights = written_layers(own, _layers(section), section.n_layers)
-    weights |= {_WORDS[1]: tables.words, _PLACES[1]: tables.places}
+    weights = tables.written_layers(own, _layers(section), section.n_layers)
+    weights |= {_WORDS[1]: embedded.words, _PLACES[1]: embedded.places}
     types = own.get(_TYPES[0], torch.zeros(1, section.d_model))
     # Where ours has fewer vectors of segments, the last stands for all that follow.
     weights[_TYPES[1]] = torch.cat([types, types[-1:].expand(n_types - len(types), -1)])
@@ -291,7 +290,7 @@ def _weights(
         if not section.has_head:
             return weights
         weights |= dict.fromkeys(_BIAS[1:], own[_BIAS[0]][rows])
-        if not tables.is_tied:
+        if not embedded.is_tied:
             weights[_OUTPUT[1]] = own[_OUTPUT[0]][rows]
     heads = ("cls.", "classifier.")
     return {k if k.startswith(heads) else f"{_BASE}{k}": one for k, one in weights.items()}

@@ -9,18 +9,37 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
 from regard.config import TransformerSection
 from regard.errors import MissingExtraError, UsageError
 from regard.folder.folder import LoadedModel
-from regard.models import Transformer
+from regard.folder.foreign.tables import Layers, places, under, written_layers
 from regard.shapes import Tensor
 from regard.special import BOS, EOS, UNKNOWN
 from regard.text import Tokenizer
 
 N_PLACES = 2048  # it refuses what is longer
 _ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "gelu-tanh": "GELUTanh", "silu": "SWISH"}
+_TENSORS = {
+    "encoder.embedding.weight": "encoder.embeddings.0.weight",
+    "decoder.embedding.weight": "decoder.embeddings.weight",
+    "output.weight": "decoder.projection.weight",
+    "output.bias": "decoder.projection.bias",
+}
+_LAYER: Layers = {  # of both stacks
+    "around_attention.norm": "self_attention.layer_norm",
+    ("attention.query", "attention.key", "attention.value"): "self_attention.linear.0",
+    "attention.output": "self_attention.linear.1",
+    "around_feedforward.norm": "ffn.layer_norm",
+    "feedforward.widen": "ffn.linear_0",
+    "feedforward.narrow": "ffn.linear_1",
+}
+_CROSS: Layers = {  # of the decoder
+    "around_cross.norm": "attention.layer_norm",
+    "cross.query": "attention.linear.0",
+    ("cross.key", "cross.value"): "attention.linear.1",
+    "cross.output": "attention.linear.2",
+}
 
 
 def write(loaded: LoadedModel, path: Path, quantization: str | None = None) -> None:
@@ -60,73 +79,56 @@ def ctranslate2() -> Any:
 
 def _spec(loaded: LoadedModel) -> Any:
     library = ctranslate2()
-    model, section = loaded.model, loaded.recipe.model
-    assert isinstance(model, Transformer)
+    section, target = loaded.recipe.model, loaded.target_tokenizer
     assert isinstance(section, TransformerSection)
     spec = library.specs.TransformerSpec.from_config(
-        (len(model.encoder.layers), len(model.decoder.layers)),
+        (section.n_layers, section.n_decoder_layers or section.n_layers),
         section.n_heads,
         pre_norm=section.norm == "pre",
         activation=getattr(library.specs.Activation, _ACTIVATIONS[section.activation]),
     )
-    spec.encoder.embeddings[0].weight = _plain(model.encoder.embedding.weight)
-    spec.decoder.embeddings.weight = _plain(model.decoder.embedding.weight)
-    for into, stack in ((spec.encoder, model.encoder), (spec.decoder, model.decoder)):
-        into.scale_embeddings = section.scales_embeddings  # by √d
-        into.position_encodings.encodings = _places(stack.embedding.positions, section)
-        if isinstance(stack.norm, nn.LayerNorm):
-            _norm(into.layer_norm, stack.norm)
-        for place, layer in zip(into.layer, stack.layers, strict=True):
-            _layer(place, layer)
-    _linear(spec.decoder.projection, model.output)
+    for name, tensor in _weights(loaded, section).items():
+        _put(spec, name, tensor)
+    for stack in (spec.encoder, spec.decoder):
+        stack.scale_embeddings = section.scales_embeddings  # by √d
     spec.decoder.start_from_zero_embedding = False
     spec.register_source_vocabulary(tokens_of(loaded.source_tokenizer))
-    spec.register_target_vocabulary(tokens_of(loaded.target_tokenizer))
-    target = loaded.target_tokenizer
+    spec.register_target_vocabulary(tokens_of(target))
     spec.config.unk_token = target.token(UNKNOWN)
     spec.config.bos_token = spec.config.decoder_start_token = target.token(BOS)
     spec.config.eos_token = target.token(EOS)
     spec.config.add_source_bos, spec.config.add_source_eos = False, True
-    first: Any = model.encoder.layers[0]
-    spec.config.layer_norm_epsilon = first.around_attention.norm.eps
+    first: Any = loaded.model.get_submodule("encoder.layers.0.around_attention.norm")
+    spec.config.layer_norm_epsilon = first.eps
     return spec
 
 
-def _layer(into: Any, layer: Any) -> None:
-    attention, feedforward = layer.attention, layer.feedforward
-    _norm(into.self_attention.layer_norm, layer.around_attention.norm)
-    _linear(into.self_attention.linear[0], attention.query, attention.key, attention.value)
-    _linear(into.self_attention.linear[1], attention.output)
-    if hasattr(layer, "cross"):
-        cross = layer.cross
-        _norm(into.attention.layer_norm, layer.around_cross.norm)
-        _linear(into.attention.linear[0], cross.query)
-        _linear(into.attention.linear[1], cross.key, cross.value)
-        _linear(into.attention.linear[2], cross.output)
-    _norm(into.ffn.layer_norm, layer.around_feedforward.norm)
-    _linear(into.ffn.linear_0, feedforward.widen)
-    _linear(into.ffn.linear_1, feedforward.narrow)
+def _weights(loaded: LoadedModel, section: TransformerSection) -> dict[str, Tensor]:
+    """Our weights by the names of the specification."""
+    own = loaded.model.state_dict()
+    weights = {theirs: own[ours] for ours, theirs in _TENSORS.items() if ours in own}
+    for stack, rows, n_layers in (
+        ("encoder", _LAYER, section.n_layers),
+        ("decoder", _LAYER | _CROSS, section.n_decoder_layers or section.n_layers),
+    ):
+        layers = under(f"{stack}.layers.#", f"{stack}.layer.#", rows)
+        if section.norm == "pre":
+            layers |= {f"{stack}.norm": f"{stack}.layer_norm"}
+        weights |= written_layers(own, layers, n_layers)
+        embedding: Any = loaded.model.get_submodule(f"{stack}.embedding")
+        # Without a table it would add its own sines.
+        table = places(embedding, section.n_places or N_PLACES)
+        weights[f"{stack}.position_encodings.encodings"] = table
+    return weights
 
 
-def _linear(into: Any, *layers: nn.Linear) -> None:
-    """Several layers of the same input as one."""
-    into.weight = _plain(torch.cat([layer.weight for layer in layers]))
-    biases = [
-        value for layer in layers for name, value in layer.named_parameters() if name == "bias"
-    ]
-    if biases:
-        into.bias = _plain(torch.cat(tuple(biases)))
-
-
-def _norm(into: Any, norm: nn.LayerNorm) -> None:
-    into.gamma, into.beta = _plain(norm.weight), _plain(norm.bias)
-
-
-def _places(positions: Any, section: TransformerSection) -> Any:
-    if section.positions == "none":  # without a table it would add its own sines
-        return _plain(torch.zeros(N_PLACES, section.d_model))
-    n_places = section.n_places or N_PLACES
-    return _plain(positions.prepared(n_places)[:n_places])
+def _put(spec: Any, name: str, tensor: Tensor) -> None:
+    """Set what a specification has under a name; norms have words of their own."""
+    *path, last = name.split(".")
+    for part in path:
+        spec = spec[int(part)] if part.isdigit() else getattr(spec, part)
+    is_norm = path[-1] == "layer_norm"
+    setattr(spec, {"weight": "gamma", "bias": "beta"}[last] if is_norm else last, _plain(tensor))
 
 
 def _plain(tensor: Tensor) -> Any:

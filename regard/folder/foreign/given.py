@@ -2,12 +2,19 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from regard.config import Recipe, TextSection, TrainingSection
+from regard.config.alone import Alone
 from regard.errors import ModelFolderError
 from regard.folder.foreign.huggingface import CONFIG, HuggingFaceFolder
+from regard.folder.weights import Weights
 from regard.shapes import Tensor
+from regard.text import Elsewhere, Tokenizer
+
+_MEASURES = {"classification": "accuracy", "tagging": "f1"}  # by task, where not as always
 
 
 class Given:
@@ -124,3 +131,36 @@ def require_stated(folder: HuggingFaceFolder, n_rows: int, key: str) -> None:
             f"{folder.path / CONFIG} says {key} = {stated!r}, and the weights have {n_rows:,} "
             "rows for it: they are of different models, take all from one"
         )
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A model in our terms."""
+
+    recipe: Recipe
+    weights: Weights
+    source_tokenizer: Tokenizer
+    target_tokenizer: Tokenizer
+    left_out: tuple[str, ...] = ()  # weights for tasks that are not ours, by their names there
+
+
+def of_one_text(
+    folder: HuggingFaceFolder,
+    source: str,
+    section: Alone,
+    weights: Weights,
+    tokenizer: Elsewhere,
+    left_out: tuple[str, ...] = (),
+) -> Imported:
+    """A model that reads one text, with the tokenizer that came with it."""
+    (task,) = section.systems
+    measure = {"measure": _MEASURES[task]} if task in _MEASURES else {}
+    text = {"kind": tokenizer.kind, "size": len(tokenizer), "is_lowercase": tokenizer.is_lowercase}
+    recipe = Recipe(
+        name=folder.path.resolve().name,
+        purpose=f"read from a {source}",
+        model=section,
+        text=TextSection.model_validate(text),
+        training=TrainingSection.model_validate({"task": task, "label_smoothing": 0.0} | measure),
+    )
+    return Imported(recipe, weights, tokenizer, tokenizer, left_out)

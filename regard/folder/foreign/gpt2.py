@@ -14,18 +14,17 @@ import torch
 from regard.config.alone import GptSection
 from regard.errors import UsageError
 from regard.folder.folder import LoadedModel
-from regard.folder.foreign.given import Given, refuse_unless, require_stated, stated_in
-from regard.folder.foreign.huggingface import CONFIG, HuggingFaceFolder, write_folder
-from regard.folder.foreign.imported import Imported, of_one_text
-from regard.folder.foreign.tables import (
-    Key,
-    Layers,
-    WordsAndPlaces,
-    read_config,
-    read_layers,
-    written_config,
-    written_layers,
+from regard.folder.foreign import tables
+from regard.folder.foreign.given import (
+    Given,
+    Imported,
+    of_one_text,
+    refuse_unless,
+    require_stated,
+    stated_in,
 )
+from regard.folder.foreign.huggingface import CONFIG, HuggingFaceFolder, write_folder
+from regard.folder.foreign.tables import Key, Layers, WordsAndPlaces
 from regard.folder.foreign.tokenizer_files import read_tokenizer, text_files
 from regard.folder.weights import Weights
 from regard.shapes import Float, Tensor
@@ -81,7 +80,7 @@ def read(folder: HuggingFaceFolder) -> Imported:
     said = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False}
     refuse_unless(folder, "GPT", **said, add_cross_attention=False)
     with stated_in(folder):
-        sizes = read_config(folder, _KEYS, "GPT")
+        sizes = tables.read_config(folder, _KEYS, "GPT")
         sizes["d_feedforward"] = sizes["d_feedforward"] or 4 * sizes["d_model"]
         section = GptSection(
             **sizes,
@@ -90,7 +89,7 @@ def read(folder: HuggingFaceFolder) -> Imported:
             has_output_bias=bool(tokenizer.silent),
             feedforward_dropout=0.0,
         )
-    weights = read_layers(given, _LAYERS, section.n_layers, _turned)
+    weights = tables.read_layers(given, _LAYERS, section.n_layers, _turned)
     weights |= {_WORDS[0]: _rows(words, tokenizer), _PLACES[0]: places}
     if section.tie == "none":
         weights[_OUTPUT[0]] = _rows(given.take(_OUTPUT[1]), tokenizer)
@@ -119,19 +118,19 @@ def write(loaded: LoadedModel, path: Path) -> None:
     rows = torch.tensor(text.order)
     _refuse(loaded.path, section, own, rows)
     embedding: Any = loaded.model.get_submodule("decoder.embedding")
-    tables = WordsAndPlaces.of(embedding, text.order, section)
-    weights = written_layers(own, _LAYERS, section.n_layers, _turned)
-    weights |= {_WORDS[1]: tables.words, _PLACES[1]: tables.places}
+    embedded = WordsAndPlaces.of(embedding, text.order, section)
+    weights = tables.written_layers(own, _LAYERS, section.n_layers, _turned)
+    weights |= {_WORDS[1]: embedded.words, _PLACES[1]: embedded.places}
     weights = {f"{_BASE}{name}": one for name, one in weights.items()}
-    if not tables.is_tied:
+    if not embedded.is_tied:
         weights[_OUTPUT[1]] = own[_OUTPUT[0]][rows]
-    config = written_config(section, _KEYS) | {
+    config = tables.written_config(section, _KEYS) | {
         "architectures": ["GPT2LMHeadModel"],
         "model_type": "gpt2",
         "vocab_size": len(text.order),
         "n_positions": section.context,
         **{key: text.ids.get(role) for key, role in _IDS.items()},
-        "tie_word_embeddings": tables.is_tied,
+        "tie_word_embeddings": embedded.is_tied,
         "dtype": "float32",
     }
     write_folder(path, weights, text.tables | {CONFIG: config}, text.files)

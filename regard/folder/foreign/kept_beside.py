@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from regard.config import TransformerSection
 from regard.errors import ModelFolderError, UsageError
 from regard.files import remove_leftovers, whole_folder
 from regard.folder.folder import RECIPE, LoadedModel
 from regard.folder.foreign import ctranslate2_model
-from regard.folder.foreign.formats import WRITERS
 from regard.folder.weights import WEIGHTS
 
 COMPUTE = ("float32", "int8")
@@ -29,9 +29,11 @@ def kept_beside(loaded: LoadedModel, compute: str) -> Iterator[Path]:
     Where the model's folder may not be written to, a temporary one serves while it is needed.
     """
     if compute not in COMPUTE:
-        raise UsageError(f"CTranslate2 does not compute in {compute!r}: choose {_or(COMPUTE)}")
+        raise UsageError(
+            f"CTranslate2 does not compute in {compute!r}: choose {' or '.join(COMPUTE)}"
+        )
     network = loaded.recipe.model
-    if network.kind not in WRITERS["ctranslate2"]:
+    if not isinstance(network, TransformerSection):
         raise UsageError(
             f"{loaded.path} holds a model of kind {network.kind}, which CTranslate2 does not run: "
             "translate without --engine"
@@ -88,7 +90,3 @@ def _fingerprint(loaded: LoadedModel) -> str:
     for tokenizer in (loaded.source_tokenizer, loaded.target_tokenizer):
         digest.update(tokenizer.fingerprint.encode())
     return digest.hexdigest()
-
-
-def _or(names: tuple[str, ...]) -> str:
-    return " or ".join(names)

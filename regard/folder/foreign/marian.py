@@ -16,20 +16,11 @@ from regard.attention import sinusoids
 from regard.config import Recipe, TextSection, TransformerSection
 from regard.errors import ModelFolderError, UsageError
 from regard.folder.folder import LoadedModel
-from regard.folder.foreign.given import Given, require_stated, stated_in
+from regard.folder.foreign import tables
+from regard.folder.foreign.given import Given, Imported, require_stated, stated_in
 from regard.folder.foreign.huggingface import CONFIG, HuggingFaceFolder, write_folder
-from regard.folder.foreign.imported import Imported
 from regard.folder.foreign.marian_vocabulary import TARGET_IDS, MarianSide, read_sides, text_files
-from regard.folder.foreign.tables import (
-    Key,
-    Layers,
-    Turn,
-    places,
-    read_config,
-    read_layers,
-    written_config,
-    written_layers,
-)
+from regard.folder.foreign.tables import Key, Layers, Turn
 from regard.shapes import Int, Tensor
 from regard.special import BOS, EOS, PAD
 
@@ -43,7 +34,7 @@ _PLACES = {
     "encoder.embedding.positions.table": "model.encoder.embed_positions.weight",
     "decoder.embedding.positions.table": "model.decoder.embed_positions.weight",
 }
-_LAYER = {  # of both stacks
+_LAYER: Layers = {  # of both stacks
     "attention.query": "self_attn.q_proj",
     "attention.key": "self_attn.k_proj",
     "attention.value": "self_attn.v_proj",
@@ -53,7 +44,7 @@ _LAYER = {  # of both stacks
     "feedforward.narrow": "fc2",
     "around_feedforward.norm": "final_layer_norm",
 }
-_CROSS = {  # of the decoder
+_CROSS: Layers = {  # of the decoder
     "cross.query": "encoder_attn.q_proj",
     "cross.key": "encoder_attn.k_proj",
     "cross.value": "encoder_attn.v_proj",
@@ -87,19 +78,14 @@ _SPECIAL = {
 
 def _stacks(section: TransformerSection) -> list[tuple[Layers, int]]:
     """The table of each stack, and how many layers it has."""
-    found: list[tuple[Layers, int]] = []
-    n_decoder_layers = section.n_decoder_layers or section.n_layers
+    found = []
     for stack, rows, n_layers in (
         ("encoder", _LAYER, section.n_layers),
-        ("decoder", _LAYER | _CROSS, n_decoder_layers),
+        ("decoder", _LAYER | _CROSS, section.n_decoder_layers or section.n_layers),
     ):
-        layers: dict[str | tuple[str, ...], str] = {
-            f"{stack}.layers.#.{ours}": f"model.{stack}.layers.#.{theirs}"
-            for ours, theirs in rows.items()
-        }
-        if section.norm == "pre":
-            layers[f"{stack}.norm"] = f"model.{stack}.layer_norm"
-        found.append((layers, n_layers))
+        layers = tables.under(f"{stack}.layers.#", f"model.{stack}.layers.#", rows)
+        last: Layers = {f"{stack}.norm": f"model.{stack}.layer_norm"}
+        found.append((layers | last if section.norm == "pre" else layers, n_layers))
     return found
 
 
@@ -130,9 +116,9 @@ def read(folder: HuggingFaceFolder) -> Imported:
     is_tied = folder.config.get("tie_word_embeddings", True)
     is_shared = folder.config.get("share_encoder_decoder_embeddings", True) and is_tied
     names = [(_SHARED, one) if is_shared else (one, _SHARED) for one in _WORDS.values()]
-    tables = [given.take(*either) for either in names]
-    sides = read_sides(folder, *map(len, tables))
-    require_stated(folder, len(tables[0]), "vocab_size")
+    words = [given.take(*either) for either in names]
+    sides = read_sides(folder, *map(len, words))
+    require_stated(folder, len(words[0]), "vocab_size")
     if is_shared and sides[0].rows != sides[1].rows:
         raise ModelFolderError(
             f"{folder.path} shares one table between source and target, which have different "
@@ -140,9 +126,9 @@ def read(folder: HuggingFaceFolder) -> Imported:
         )
     added = {ours: given.take(theirs) for ours, theirs in _PLACES.items() if theirs in given}
     if all(map(_is_sinusoidal, added.values())):
-        order, added = _alternating(tables[0].shape[1]), {}
+        order, added = _alternating(words[0].shape[1]), {}
     else:
-        order = torch.arange(tables[0].shape[1])
+        order = torch.arange(words[0].shape[1])
         added = {ours: given.take(theirs) for ours, theirs in _PLACES.items()}  # both
     bias = _bias(given.take(_BIAS) if _BIAS in given else None, sides[1])
     section = _section(
@@ -153,9 +139,9 @@ def read(folder: HuggingFaceFolder) -> Imported:
     )
     weights: dict[str, Tensor] = added if bias is None else added | {"output.bias": bias}
     for layers, n_layers in _stacks(section):
-        weights |= read_layers(given, layers, n_layers, _turning(order))
-    tables.append(tables[1] if is_tied else given.take(_OUTPUT[1]))
-    for name, table, side in zip((*_WORDS, _OUTPUT[0]), tables, (*sides, sides[1]), strict=True):
+        weights |= tables.read_layers(given, layers, n_layers, _turning(order))
+    words.append(words[1] if is_tied else given.take(_OUTPUT[1]))
+    for name, table, side in zip((*_WORDS, _OUTPUT[0]), words, (*sides, sides[1]), strict=True):
         weights[name] = _rows(table, side)[:, order]
     given.leave(lambda name: name == _OUTPUT[1])  # where it is tied, it is the words' table
     given.require_all_taken("Transformer")
@@ -173,7 +159,7 @@ def _section(folder: HuggingFaceFolder, table: Tensor | None, **more: Any) -> Tr
     config = folder.config
     is_pre_norm = config["model_type"] == "pegasus" or bool(config.get("normalize_before"))
     with stated_in(folder):
-        sizes = read_config(folder, _KEYS, "Transformer")
+        sizes = tables.read_config(folder, _KEYS, "Transformer")
         sizes["scales_embeddings"] = bool(sizes["scales_embeddings"])
         return TransformerSection(
             **sizes,
@@ -214,16 +200,16 @@ def write(loaded: LoadedModel, path: Path) -> None:
     """A folder that MarianMTModel or PegasusForConditionalGeneration opens, and MarianTokenizer."""
     section = loaded.recipe.model
     assert isinstance(section, TransformerSection)
-    tables, files = text_files(loaded.path, loaded.source_tokenizer, loaded.target_tokenizer)
-    config = _config(loaded, section, is_apart=TARGET_IDS in tables)
-    tables[CONFIG] = config
-    tables["generation_config.json"] = _SPECIAL | {
+    said, files = text_files(loaded.path, loaded.source_tokenizer, loaded.target_tokenizer)
+    config = _config(loaded, section, is_apart=TARGET_IDS in said)
+    said[CONFIG] = config
+    said["generation_config.json"] = _SPECIAL | {
         "bad_words_ids": [[PAD], [BOS]],
         "max_length": 512,
         "num_beams": 5,
     }
     is_tied = bool(config["tie_word_embeddings"])
-    write_folder(path, _weights(loaded, section, is_tied=is_tied), tables, files)
+    write_folder(path, _weights(loaded, section, is_tied=is_tied), said, files)
 
 
 def _config(loaded: LoadedModel, section: TransformerSection, *, is_apart: bool) -> dict[str, Any]:
@@ -240,7 +226,7 @@ def _config(loaded: LoadedModel, section: TransformerSection, *, is_apart: bool)
         "share_encoder_decoder_embeddings": section.tie == "three-way",
     }
     tied = ("three-way",) if is_pre_norm else ("three-way", "two-way")
-    return written_config(section, _KEYS) | {
+    return tables.written_config(section, _KEYS) | {
         "architectures": ["PegasusForConditionalGeneration" if is_pre_norm else "MarianMTModel"],
         "model_type": "pegasus" if is_pre_norm else "marian",
         "is_encoder_decoder": True,
@@ -267,7 +253,7 @@ def _weights(
     order = _alternating(section.d_model).argsort() if is_sinusoidal else order
     weights: dict[str, Tensor] = {}
     for layers, n_layers in _stacks(section):
-        weights |= written_layers(own, layers, n_layers, _turning(order))
+        weights |= tables.written_layers(own, layers, n_layers, _turning(order))
     words = {theirs: own[ours][:, order] for ours, theirs in _WORDS.items()}
     weights |= {} if section.tie == "three-way" else words
     if section.tie == "three-way" or section.norm == "pre":  # Pegasus has it, used or not
@@ -279,5 +265,5 @@ def _weights(
     if not is_sinusoidal or section.norm == "pre":  # Marian knows its sines, Pegasus wants them
         for ours, theirs in _PLACES.items():
             embedding: Any = loaded.model.get_submodule(ours.removesuffix(".positions.table"))
-            weights[theirs] = places(embedding, section.n_places or _N_PLACES)[:, order]
+            weights[theirs] = tables.places(embedding, section.n_places or _N_PLACES)[:, order]
     return weights

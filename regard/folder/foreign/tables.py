@@ -68,12 +68,23 @@ def written_layers(
     }
 
 
+def under(ours: str, theirs: str, layers: Layers) -> Layers:
+    """The rows of layers below these names."""
+    return {
+        tuple(f"{ours}.{one}" for one in _several(row)): f"{theirs}.{name}"
+        for row, name in layers.items()
+    }
+
+
+def _several(row: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (row,) if isinstance(row, str) else row
+
+
 def _tensors(layers: Layers, n_layers: int) -> Iterator[tuple[tuple[str, ...], str]]:
     for row, theirs in layers.items():
-        several = (row,) if isinstance(row, str) else row
         for i in map(str, range(n_layers if "#" in theirs else 1)):
             for part in ("weight", "bias"):
-                ours = tuple(f"{one.replace('#', i)}.{part}" for one in several)
+                ours = tuple(f"{one.replace('#', i)}.{part}" for one in _several(row))
                 yield ours, f"{theirs.replace('#', i)}.{part}"
 
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from regard.config import Recipe, TransformerSection
+from regard.config.networks import LuongSection
 from regard.decoding import Limits, Sampling, Search
 from regard.errors import MissingExtraError, UsageError
 from regard.folder import LoadedModel, save, save_weights
@@ -171,8 +172,7 @@ def test_a_folder_that_may_not_be_written_to_still_serves(tmp_path: Path) -> Non
 
 def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
     loaded = small(tmp_path / "model", norm="pre")
-    section = loaded.recipe.model.model_copy(update={"kind": "luong"})
-    other = replace(loaded, recipe=loaded.recipe.model_copy(update={"model": section}))
+    other = replace(loaded, recipe=Recipe(model=LuongSection()))
     with (
         pytest.raises(UsageError, match="of kind luong, which CTranslate2 does not run"),
         kept_beside(other, "float32"),
