@@ -14,7 +14,10 @@ from regard.folder.weights import Weights
 from regard.shapes import Tensor
 from regard.text import Elsewhere, Tokenizer
 
-_MEASURES = {"classification": "accuracy", "tagging": "f1"}  # by task, where not as always
+_MEASURES = {  # by task, where not as always
+    "classification": {"measure": "accuracy"},
+    "tagging": {"measure": "f1"},
+}
 
 
 class Given:
@@ -154,7 +157,7 @@ def of_one_text(
 ) -> Imported:
     """A model that reads one text, with the tokenizer that came with it."""
     (task,) = section.systems
-    measure = {"measure": _MEASURES[task]} if task in _MEASURES else {}
+    measure = _MEASURES.get(task, {})
     text = {"kind": tokenizer.kind, "size": len(tokenizer), "is_lowercase": tokenizer.is_lowercase}
     recipe = Recipe(
         name=folder.path.resolve().name,

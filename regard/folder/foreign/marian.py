@@ -124,20 +124,14 @@ def read(folder: HuggingFaceFolder) -> Imported:
             f"{folder.path} shares one table between source and target, which have different "
             "vocabularies: the files are of different models, take all from one"
         )
-    added = {ours: given.take(theirs) for ours, theirs in _PLACES.items() if theirs in given}
-    if all(map(_is_sinusoidal, added.values())):
-        order, added = _alternating(words[0].shape[1]), {}
-    else:
-        order = torch.arange(words[0].shape[1])
-        added = {ours: given.take(theirs) for ours, theirs in _PLACES.items()}  # both
+    weights = _learned_places(given)
+    d_model = words[0].shape[1]
+    order = torch.arange(d_model) if weights else _alternating(d_model)
+    tie = "three-way" if is_shared else "two-way" if is_tied else "none"
     bias = _bias(given.take(_BIAS) if _BIAS in given else None, sides[1])
-    section = _section(
-        folder,
-        next(iter(added.values()), None),
-        tie="three-way" if is_shared else "two-way" if is_tied else "none",
-        has_output_bias=bias is not None,
-    )
-    weights: dict[str, Tensor] = added if bias is None else added | {"output.bias": bias}
+    places = next(iter(weights.values()), None)
+    section = _section(folder, places, tie=tie, has_output_bias=bias is not None)
+    weights |= {} if bias is None else {"output.bias": bias}
     for layers, n_layers in _stacks(section):
         weights |= tables.read_layers(given, layers, n_layers, _turning(order))
     words.append(words[1] if is_tied else given.take(_OUTPUT[1]))
@@ -187,6 +181,14 @@ def _bias(given: Tensor | None, side: MarianSide) -> Tensor | None:
         bias = given.flatten()[torch.tensor(side.rows)]
     bias[list(side.silent)] = _SILENT
     return bias
+
+
+def _learned_places(given: Given) -> dict[str, Tensor]:
+    """The tables of places of both stacks; none where they are sines."""
+    there = [given.take(theirs) for theirs in _PLACES.values() if theirs in given]
+    if all(map(_is_sinusoidal, there)):
+        return {}
+    return {ours: given.take(theirs) for ours, theirs in _PLACES.items()}
 
 
 def _is_sinusoidal(table: Tensor) -> bool:
