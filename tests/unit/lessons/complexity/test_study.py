@@ -111,13 +111,13 @@ class TestStudy:
     def test_what_takes_too_long_is_left_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
         now = [100.0]
         monkeypatch.setattr(study.time, "monotonic", lambda: now[0])
-        monkeypatch.setattr(study.Run, "memory", lambda self: MemoryUse(1, 2))
+        monkeypatch.setattr(study.TimedRun, "memory", lambda self: MemoryUse(1, 2))
 
         def seconds(self: object) -> float:
             now[0] += 1.0
             return 0.5
 
-        monkeypatch.setattr(study.Run, "seconds", seconds)
+        monkeypatch.setattr(study.TimedRun, "seconds", seconds)
         # Eight seconds: two sizes of each of four kinds, and nothing is left for the third.
         found = Study(plan(widths=(2,), lengths=(4, 8, 16), minutes=8.5 / 60))
         progress = list(found.run())
