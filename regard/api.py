@@ -1,6 +1,7 @@
 """The public interface: load, train, trace and evaluate, in the words of the command line."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -100,13 +101,12 @@ def evaluate(model: str | Path | OpenedModel, **data: Any) -> Result:
     """
     opened = open_model(model)
     try:
-        return opened.evaluate(**data)
+        signature(opened.evaluate).bind(**data)
     except TypeError as error:
-        if "evaluate() got an unexpected" in str(error) or "evaluate() missing" in str(error):
-            raise UsageError(
-                f"{opened.loaded.path} cannot be evaluated so ({error}): see help(model.evaluate)"
-            ) from error
-        raise
+        raise UsageError(
+            f"{opened.loaded.path} cannot be evaluated so ({error}): see help(model.evaluate)"
+        ) from error
+    return opened.evaluate(**data)
 
 
 __all__ = ["evaluate", "load", "trace", "train"]

@@ -141,6 +141,11 @@ class PictureCaptioner(OpenedModel):
         codec = self.codec
         return codec.collate([codec.encode(one) for one in pictures]).to(self.device)
 
+    def _named(self, source: Picture) -> str:
+        if isinstance(source, Path):
+            return source.name
+        return source if isinstance(source, str) else "a picture"
+
     def _check_source(self, source: Picture) -> None:
         self.codec.encode(source)
 
@@ -190,12 +195,11 @@ class PictureCaptioner(OpenedModel):
         made = sentences.ending(made)
         said = made.text, tuple(token.id for token in made.tokens[:-1])
         seen = watch(self.model, lambda: self._read(source, said))
-        name = Path(source).name if isinstance(source, Path) else str(source)
         return Trace(
             TracedPicture(
                 self.codec.pixels(source),
                 self.codec.grid,
-                name if isinstance(source, str | Path) else "a picture",
+                self._named(source),
             ),
             made,
             seen.sites,

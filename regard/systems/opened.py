@@ -156,7 +156,7 @@ class OpenedModel:
             again = self._scored(source, after)
         scored_before = self._scored(source, before)
         return Ablation(
-            str(source),
+            self._named(source),
             changed,
             self._output(source, before, scored_before),
             self._output(source, after, again),
@@ -166,17 +166,14 @@ class OpenedModel:
 
     def importance(self, examples: Iterable[Any]) -> Importance:
         """The mean of ``|∂L/∂ξ_h|`` over examples: how much each head matters."""
+        self._check_traces()
         return head_importance(self.model, self._losses(examples))
 
     def _check(
         self, source: Any, target: str | None, search: Search | None, n_new: int | None
     ) -> None:
         """Refuse what cannot be asked of this model before anything is computed."""
-        if not self.has_traces:
-            raise UsageError(
-                f"{self.loaded.path} holds a model of kind {self.loaded.recipe.model.kind}, whose "
-                "attention is not shown: look at a bert, such as the one it began from"
-            )
+        self._check_traces()
         self._check_source(source)
         if target is not None:
             checked_text(target, "target")
@@ -188,8 +185,19 @@ class OpenedModel:
                 "number out"
             )
 
+    def _check_traces(self) -> None:
+        if not self.has_traces:
+            raise UsageError(
+                f"{self.loaded.path} holds a model of kind {self.loaded.recipe.model.kind}, whose "
+                "attention is not shown: look at a bert, such as the one it began from"
+            )
+
     def _check_source(self, source: Any) -> None:
         checked_text(source, "source")
+
+    def _named(self, source: Any) -> str:
+        """What a source is called where it is shown."""
+        return str(source)
 
     # What each system says of itself, for the methods above.
 
