@@ -8,8 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
-from torch.distributed.fsdp import FSDPModule
-
 from regard.config import Recipe, parse_recipe, shown, write_recipe
 from regard.counting import counted
 from regard.errors import ModelFolderError, RegardError, UsageError
@@ -34,7 +32,7 @@ from regard.text.segmenting import Lexicon
 from regard.training.distributed import Ranks
 from regard.training.locking import LOCK, FolderLock
 from regard.training.run import AnyUpdater, Progress
-from regard.training.sharded import spread_weights, whole_weights
+from regard.training.sharded import is_sharded, spread_weights, whole_weights
 
 REQUEST = Path("training") / "request.toml"
 
@@ -205,7 +203,7 @@ class FolderKeeper:
         return len(last)
 
     def _load(self, model: Model, weights: dict[str, Tensor], where: Path) -> None:
-        if isinstance(model, FSDPModule):
+        if is_sharded(model):
             spread_weights(model, weights)
         else:
             put_into(model, weights, where)
@@ -213,7 +211,7 @@ class FolderKeeper:
 
 def _weights(model: Model) -> Model | dict[str, Tensor]:
     """What is written: all of a sharded model, for which all processes must ask."""
-    return whole_weights(model) if isinstance(model, FSDPModule) else model
+    return whole_weights(model) if is_sharded(model) else model
 
 
 def _is_planned(checkpoint: Checkpoint) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 import torch
-from torch.distributed.fsdp import FSDPModule
 
 from regard.config import TrainingSection, known
 from regard.counting import counted, noun
@@ -17,7 +16,7 @@ from regard.shapes import Float, Tensor
 from regard.training.events import Event, Finished, Saved, Stepped, Validated, Validating
 from regard.training.run import AnyUpdater, Progress, Run
 from regard.training.schedule import SCHEDULES, Schedule
-from regard.training.sharded import ShardedUpdater
+from regard.training.sharded import ShardedUpdater, reshard
 from regard.training.updater import Updater
 from regard.training.validation import HeldOut, Measured, Stopped
 
@@ -219,8 +218,7 @@ def _measure(run: Run, validation: HeldOut) -> tuple[Measured, float]:
             )
         except Stopped:
             is_stopped = True
-    if isinstance(run.model, FSDPModule):
-        run.model.reshard()  # what was gathered to measure must not outlive the next update
+    reshard(run.model)  # what was gathered to measure must not outlive the next update
     numbers = [measured.loss, measured.worth(run.recipe.measure), float(is_stopped)]
     loss, worth, stopped = run.ranks.share(numbers)
     if stopped:

@@ -1,13 +1,15 @@
-"""Fully sharded data parallel (FSDP2): each process keeps only its share of weights and moments."""
+"""Fully sharded data parallel (FSDP2): each process keeps only its share of weights and moments.
+
+torch's own modules for it take half a second to import, so they come when a model is sharded.
+"""
 
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
 from torch import nn
-from torch.distributed.fsdp import FSDPModule, fully_shard, register_fsdp_forward_method
-from torch.distributed.tensor import DTensor, distribute_tensor
 
 from regard.models import Transformer
 from regard.shapes import Tensor
@@ -16,6 +18,8 @@ from regard.training.distributed import Ranks
 
 def shard(model: Transformer) -> None:
     """Spread a model over the processes, layer by layer; gradients are summed, not averaged."""
+    from torch.distributed.fsdp import FSDPModule, fully_shard, register_fsdp_forward_method
+
     model.packs_rows = False  # the packed path goes around the hooks that gather a layer's weights
     for layer in [*model.encoder.layers, *model.decoder.layers]:
         fully_shard(layer)
@@ -25,6 +29,21 @@ def shard(model: Transformer) -> None:
         if isinstance(module, FSDPModule):
             module.set_gradient_divide_factor(1.0)
             module.set_force_sum_reduction_for_comms(True)  # gloo knows no scaled sum
+
+
+def is_sharded(model: nn.Module) -> bool:
+    """Whether a model is spread over processes."""
+    if "torch.distributed.fsdp" not in sys.modules:
+        return False
+    from torch.distributed.fsdp import FSDPModule
+
+    return isinstance(model, FSDPModule)
+
+
+def reshard(model: nn.Module) -> None:
+    """Give up what other processes' shares were gathered for, where a model is sharded."""
+    if is_sharded(model):
+        model.reshard()  # type: ignore[operator]
 
 
 class ShardedUpdater:
@@ -126,7 +145,8 @@ def whole_weights(model: nn.Module) -> dict[str, Tensor]:
     weights: dict[str, Tensor] = {}
     for name, tensor in model.state_dict().items():
         # Tied weights are one tensor under several names, and stay so.
-        key = id(tensor._local_tensor) if isinstance(tensor, DTensor) else id(tensor)
+        local = getattr(tensor, "_local_tensor", tensor)  # of a DTensor
+        key = id(local)
         if key not in gathered:
             gathered[key] = _whole(tensor)
         weights[name] = gathered[key]
@@ -142,10 +162,14 @@ def spread_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
 
 
 def _whole(tensor: Tensor) -> Tensor:
+    from torch.distributed.tensor import DTensor
+
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
 
 def _spread(tensor: Tensor, like: Tensor) -> Tensor:
+    from torch.distributed.tensor import DTensor, distribute_tensor
+
     if isinstance(like, DTensor):
         return distribute_tensor(tensor.to(like.device), like.device_mesh, like.placements)
     return tensor.to(like.device)

@@ -147,3 +147,9 @@ def test_the_same_out_again_continues(trained: tuple[Path, list[object]]) -> Non
                 out=folder,
             )
         )
+
+
+def test_opening_a_model_brings_no_sharding() -> None:
+    """torch's modules for it take half a second, and only sharded training needs them."""
+    code = "import regard.systems, sys; sys.exit('torch.distributed.fsdp' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

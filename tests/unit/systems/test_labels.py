@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import regard
 from regard.config import read_recipe
 from regard.errors import TextTypeError, UsageError
 from regard.folder import save
@@ -53,3 +54,12 @@ def test_what_is_no_text_is_named(tmp_path: Path, other: object) -> None:
         opened.classify(["the cat", other])  # type: ignore[list-item]
     with pytest.raises(TextTypeError, match=r"texts\[0\]\[0\] is "):
         opened.classify([(other,)])  # type: ignore[list-item]
+
+
+def test_what_is_not_shown_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    opened = judge(tmp_path)
+    for ask in (lambda: opened.trace("the cat"), lambda: opened.importance(["the cat"])):
+        with pytest.raises(UsageError, match="attention is not shown"):
+            ask()
+    with pytest.raises(UsageError, match="cannot be evaluated so"):
+        regard.evaluate(opened, text="a.txt")
