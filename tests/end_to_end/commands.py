@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -63,8 +64,9 @@ class Begun:
     returncode: int | None = None
 
     def send_signal(self, number: int) -> None:
-        """Interrupt it, or what else the signal means."""
-        os.kill(self.pid, number)
+        """Interrupt it, or what else the signal means; one that has ended hears nothing."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
 
     def kill(self) -> None:
         """End it without a word."""
