@@ -45,7 +45,7 @@ docs: $(STAMP)  ## Build the documentation into site/ (offline)
 studio/node_modules: studio/package-lock.json
 	cd studio && npm ci --no-audit --no-fund && touch node_modules
 
-studio: studio/node_modules  ## Build the page into regard/serving/page (needs npm)
+studio: studio/node_modules  ## Build the page into regard.inspection.viewer (needs npm)
 	cd studio && npm run --silent build
 
 studio-check: studio/node_modules  ## Types and tests of the page; is the built one current?

@@ -1,4 +1,4 @@
-// Builds the page into regard/serving/page; --check compares instead of writing, --test runs the
+// Builds the page into regard/inspection/viewer; --check compares instead of writing, --test runs the
 // unit tests. The same sources give the same bytes: no date, no path, no map.
 import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const page = join(here, "..", "regard", "serving", "page");
+const page = join(here, "..", "regard", "inspection", "viewer");
 
 const shared = {
   absWorkingDir: here,

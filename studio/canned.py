@@ -35,7 +35,7 @@ from regard.inspection.recording import record
 from regard.inspection.trace import Trace
 from regard.systems import TextGenerator, Translator, trace
 
-PAGE = Path(__file__).parents[1] / "regard" / "serving" / "page"
+RECORDED = Path(__file__).parents[1] / "regard" / "serving" / "recorded"
 TESTS = Path(__file__).parent / "tests"
 FILED = "en-fr"  # whose trace the tests read as a file too
 # The page reads the same list: with a model served, it begins with the sentence in its language.
@@ -144,8 +144,8 @@ if __name__ == "__main__":
         if name in STORIES or name in GAPS:
             seen = told(name, Path(folder)) if name in STORIES else trace(folder, GAPS[name])
             seen = replace(seen, provenance=replace(seen.provenance, model=name), positions=None)
-            (PAGE / f"canned.{name}.trace").write_bytes(seen.to_bytes(is_half=True))
+            (RECORDED / f"canned.{name}.trace").write_bytes(seen.to_bytes(is_half=True))
             continue
         found = (compared if name in COMPARED else canned)(name, Path(folder))
         text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
-        (PAGE / f"canned.{name}.json").write_text(f"{text}\n", "utf-8")
+        (RECORDED / f"canned.{name}.json").write_text(f"{text}\n", "utf-8")

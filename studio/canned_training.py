@@ -20,7 +20,7 @@ from regard.serving.runs import Runs
 from regard.serving.settings import Bounds
 from regard.serving.traces import MomentCache
 
-PAGE = Path(__file__).parents[1] / "regard" / "serving" / "page"
+RECORDED = Path(__file__).parents[1] / "regard" / "serving" / "recorded"
 SENTENCE = "这只动物没有过马路，因为它太累了。"
 DIGITS = 3
 
@@ -78,4 +78,4 @@ if __name__ == "__main__":
         **moments(runs.of(first), list(runs.standing(first, runs.of(first)).moments)),
     }
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
-    (PAGE / "canned.training.json").write_text(f"{text}\n", "utf-8")
+    (RECORDED / "canned.training.json").write_text(f"{text}\n", "utf-8")

@@ -37,7 +37,8 @@ from regard.serving.watch import Watch
 
 _log = logging.getLogger(LOGGER)
 
-PAGE = Path(__file__).parent / "page"
+RECORDED = Path(__file__).parent / "recorded"
+_PAGE = ("regard.inspection", "viewer")
 _DESCRIPTION = "Translate with attention models, and look inside them while they do."
 
 _SCHEMES: dict[str, dict[str, str]] = {
@@ -120,7 +121,7 @@ def _routed(service: Service, metrics: Metrics) -> FastAPI:
 
     _answer_refusals(app)
     _describe_keys(app, are_needed=bool(service.settings.keys))
-    app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
+    app.mount("/", StaticFiles(directory=RECORDED, packages=[_PAGE], html=True), name="page")
     return app
 
 

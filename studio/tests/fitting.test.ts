@@ -88,7 +88,7 @@ test("a served model begins with the example in its language, unless something i
 test("the sentences that are recorded are those of the list", () => {
   for (const example of EXAMPLES) {
     const recorded = JSON.parse(
-      readFileSync(`../regard/serving/page/canned.${example}.json`, "utf8"),
+      readFileSync(`../regard/serving/recorded/canned.${example}.json`, "utf8"),
     ) as { trace: { source: { text: string } } };
     assert.equal(recorded.trace.source.text, sentenceOf(example));
   }

@@ -8,7 +8,7 @@ import { traceFromBytes } from "../src/trace_file";
 import { near } from "./near";
 
 const read = (name: string) => {
-  const bytes = readFileSync(`../regard/serving/page/canned.${name}.trace`);
+  const bytes = readFileSync(`../regard/serving/recorded/canned.${name}.trace`);
   return traceFromBytes(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 };
 

@@ -10,7 +10,7 @@ import fixture from "./fixture.json";
 import { near } from "./near";
 
 const canned = (name: string): Canned =>
-  JSON.parse(readFileSync(`../regard/serving/page/canned.${name}.json`, "utf8")) as Canned;
+  JSON.parse(readFileSync(`../regard/serving/recorded/canned.${name}.json`, "utf8")) as Canned;
 const bytes = (content: Buffer): ArrayBuffer =>
   content.buffer.slice(content.byteOffset, content.byteOffset + content.length) as ArrayBuffer;
 const file = readFileSync("tests/en-fr.trace");

@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
+from regard.inspection import viewer
 from regard.serving import Server, Settings, create_app, open_models
-from regard.serving.application import PAGE
+from regard.serving.application import RECORDED
 from regard.serving.settings import Bounds
 from regard.serving.watch import POLICY
 
@@ -28,6 +29,10 @@ Visit = Callable[..., Page]
 
 class _PageAlone(SimpleHTTPRequestHandler):
     """The files of the page; asked for its models, it has none."""
+
+    def translate_path(self, path: str) -> str:
+        found = super().translate_path(path)
+        return found if Path(found).exists() else str(RECORDED / Path(found).name)
 
     def end_headers(self) -> None:
         self.send_header("Content-Security-Policy", POLICY)
@@ -63,7 +68,7 @@ class _Leaving(ThreadingHTTPServer):
 @pytest.fixture(scope="session")
 def alone() -> Iterator[str]:
     """The address of the page with no model behind it."""
-    handler = functools.partial(_PageAlone, directory=str(PAGE))
+    handler = functools.partial(_PageAlone, directory=str(viewer.FOLDER))
     server = _Leaving(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -159,7 +164,7 @@ def recorded() -> Callable[[str], dict[str, Any]]:
     """What the page shows of a recorded sentence."""
 
     def read(name: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((PAGE / f"canned.{name}.json").read_text("utf-8"))
+        found: dict[str, Any] = json.loads((RECORDED / f"canned.{name}.json").read_text("utf-8"))
         return found
 
     return read

@@ -15,7 +15,7 @@ from safetensors import safe_open
 from regard.config import Recipe, TrainingSection
 from regard.config.alone import BertSection, GptSection
 from regard.folder import save
-from regard.serving.application import PAGE
+from regard.serving.application import RECORDED
 from regard.systems import build
 from regard.text import Words
 from tests.browser.seeing import eventually, expect_address
@@ -44,7 +44,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, serving) -> Iterator[str]:
 
 
 def recorded_story(name: str) -> tuple[dict, dict[str, np.ndarray]]:
-    with safe_open(PAGE / f"canned.{name}.trace", framework="numpy") as opened:
+    with safe_open(RECORDED / f"canned.{name}.trace", framework="numpy") as opened:
         arrays = {key: opened.get_tensor(key).astype(float) for key in opened.keys()}  # noqa: SIM118
         return json.loads(opened.metadata()["regard.trace"]), arrays
 

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 from regard.config import Recipe, TransformerSection
 from regard.folder import begin, keep_moment
 from regard.serving import Catalogue, Settings, open_models
-from regard.serving.application import PAGE
+from regard.serving.application import RECORDED
 from regard.systems import build
 from regard.text import Words
 from tests.browser.seeing import eventually, expect_address
@@ -52,7 +52,7 @@ def live(run: Path) -> Iterator[Live]:
 
 @pytest.fixture(scope="module")
 def recorded() -> dict[str, Any]:
-    return dict(json.loads((PAGE / "canned.training.json").read_text("utf-8")))
+    return dict(json.loads((RECORDED / "canned.training.json").read_text("utf-8")))
 
 
 def test_recorded_runs_lie_over_each_other_and_are_read_by_keys(alone, visit, recorded) -> None:

@@ -55,7 +55,7 @@ def test_both_languages_show_the_same_files() -> None:
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with Regard and what the page adds."""
     home = tmp_path_factory.mktemp("added")
-    leave = shutil.ignore_patterns("__pycache__", "page", "studio*")
+    leave = shutil.ignore_patterns("__pycache__", "recorded", "studio*")
     shutil.copytree(PROJECT / "regard", home / "regard", ignore=leave)
     blocks = shown()
     listed = home / SECTIONS
