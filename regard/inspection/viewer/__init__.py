@@ -1,4 +1,4 @@
-"""The viewer: the page of `studio/` as it is built, served by `regard serve` and saved as one file."""
+"""The viewer: the page of `studio/` as it is built, which `regard serve` serves."""
 
 from pathlib import Path
 
