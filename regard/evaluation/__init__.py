@@ -6,6 +6,7 @@ from regard.evaluation.alignment_error import (
     alignment_error,
     parse_gold,
 )
+from regard.evaluation.captions import CaptionQuality, judge_captions
 from regard.evaluation.labels import (
     LabelQuality,
     OfLabel,
@@ -36,6 +37,7 @@ from regard.evaluation.significance import Compared, MeasuredScore, compare, mea
 __all__ = [
     "MEASURES",
     "AlignmentQuality",
+    "CaptionQuality",
     "Compared",
     "GoldAlignment",
     "LabelQuality",
@@ -54,6 +56,7 @@ __all__ = [
     "confusion",
     "distinct",
     "judge",
+    "judge_captions",
     "macro_f1",
     "measure",
     "measure_by_length",
