@@ -20,6 +20,7 @@ _KINDS = {
     "words": "whole words",
     "wordpiece": "pieces of words, WordPiece",
     "byte-pairs": "byte pairs",
+    "none": "it reads no text",
 }
 
 
@@ -130,7 +131,9 @@ def _what(facts: dict[str, Any]) -> list[tuple[str, str]]:
     model, words = facts["model"], facts["vocabulary"]
     details = [f"{model[key]}{word}" for key, word in _DETAILS if key in model]
     tokens = f"{words['source']:,} tokens ({_KINDS[words['kind']]})"
-    if facts["task"] != "translation":
+    if words["kind"] == "none":
+        tokens = f"none: {_KINDS['none']}"
+    elif facts["task"] != "translation":
         pass  # there is one side
     elif words["is_joint"]:
         tokens += " for both sides"

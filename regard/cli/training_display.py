@@ -110,7 +110,8 @@ class TrainingDisplay(Showing):
         self._say_expected(event)
         left = self._seconds_left(event)
         place = f"update {event.update:,}/{self._n_updates:,}"
-        facts = f"loss {event.loss:.3f}"
+        told = event.losses or {"loss": event.loss}
+        facts = "  ".join(f"{name} {loss:.3f}" for name, loss in told.items())
         if per_second:  # nothing is known of it at the first update
             if not self.has_bar or self.console.width >= _WIDE:
                 facts += f"  {per_second:,.0f} {self._unit}/s"

@@ -20,7 +20,12 @@ _LONGEST_SAMPLE = 200  # characters
 
 
 def vocabulary_lines(prepared: Prepared) -> Iterator[str]:
-    """How many tokens there are and how long they are; a note where text is spelt."""
+    """How many tokens there are and how long they are; a note where text is spelt.
+
+    Of a model that reads no text there is nothing to say.
+    """
+    if not prepared.fertility:
+        return
     sizes = [len(one) for one in (prepared.source_tokenizer, prepared.target_tokenizer)]
     has_two = prepared.source_tokenizer.fingerprint != prepared.target_tokenizer.fingerprint
     size = (

@@ -100,6 +100,7 @@ def _tensorboard(folder: Path) -> Callable[[Event], None]:
                 "train/loss": event.loss,
                 "train/learning rate": event.learning_rate,
                 "train/gradient norm": event.gradient_norm,
+                **{f"train/loss of the {part}": one for part, one in event.losses.items()},
             }
         elif isinstance(event, Validated):
             values = {"valid/loss": event.loss, "valid/perplexity": event.perplexity}

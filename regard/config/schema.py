@@ -11,8 +11,9 @@ from regard.config.section import Auto, Count, Section, Share
 class TextSection(Section):
     """How text becomes ids."""
 
-    # The last two came with models made elsewhere, and cannot be learned.
-    kind: Literal["sentencepiece", "characters", "words", "wordpiece", "byte-pairs"] = (
+    # "wordpiece" and "byte-pairs" came with models made elsewhere, and cannot be learned; "none" is
+    # of models of pictures alone.
+    kind: Literal["sentencepiece", "characters", "words", "wordpiece", "byte-pairs", "none"] = (
         "sentencepiece"
     )
     algorithm: Literal["bpe", "unigram"] = "bpe"

@@ -82,6 +82,7 @@ def _set_up(
         ranks=ranks,
         device=device,
         task=prepared.task,
+        phases=prepared.phases,
         should_stop=should_stop,
     )
 

@@ -5,6 +5,7 @@ from regard.text.characters import Characters
 from regard.text.elsewhere import Elsewhere, Placed
 from regard.text.fertility import Fertility, measure_fertility
 from regard.text.listed_pieces import ListedPieces
+from regard.text.no_text import NoText
 from regard.text.sentencepiece_text import SentencePieceText
 from regard.text.size import choose_vocabulary_size, needed_characters
 from regard.text.tokenizer import Tokenizer, learn, load
@@ -18,6 +19,7 @@ __all__ = [
     "Elsewhere",
     "Fertility",
     "ListedPieces",
+    "NoText",
     "Placed",
     "SentencePieceText",
     "Token",

@@ -9,12 +9,13 @@ from regard.text import vocabulary
 from regard.text.byte_pairs import BytePairs
 from regard.text.characters import Characters
 from regard.text.listed_pieces import ListedPieces
+from regard.text.no_text import NoText
 from regard.text.sentencepiece_text import Algorithm, SentencePieceText
 from regard.text.tokens import Token
 from regard.text.wordpiece import WordPiece
 from regard.text.words import Words
 
-Kind = Literal["sentencepiece", "characters", "words", "wordpiece", "byte-pairs"]
+Kind = Literal["sentencepiece", "characters", "words", "wordpiece", "byte-pairs", "none"]
 LISTED: dict[str, type[Characters] | type[Words]] = {"characters": Characters, "words": Words}
 IN_JSON: dict[str, Callable[[dict[str, Any]], "Tokenizer"]] = {
     "characters": Characters.from_saved,
@@ -23,6 +24,8 @@ IN_JSON: dict[str, Callable[[dict[str, Any]], "Tokenizer"]] = {
     "listed-pieces": ListedPieces.from_saved,
     "wordpiece": WordPiece.from_saved,
     "byte-pairs": BytePairs.from_saved,
+    # Of models of pictures.
+    "none": NoText.from_saved,
 }
 
 
@@ -72,6 +75,11 @@ def learn(
         raise TextError(
             f"A vocabulary of kind {kind} comes with a model made elsewhere and is not learned: "
             f"set text.kind to sentencepiece, {' or '.join(LISTED)}."
+        )
+    if kind == "none":
+        raise TextError(
+            "text.kind = none is for models of pictures, which read no text: set text.kind to "
+            f"sentencepiece, {' or '.join(LISTED)}."
         )
     if kind != "sentencepiece":
         return LISTED[kind].train(sentences, size, is_lowercase=is_lowercase)

@@ -6,6 +6,7 @@ from regard.training.events import Event, Finished, Saved, Stepped, Validated
 from regard.training.keeper import FolderKeeper
 from regard.training.loop import train
 from regard.training.metrics import MetricsFile, read_metrics
+from regard.training.phases import PhasedUpdater
 from regard.training.prepared import Prepared
 from regard.training.run import Keeper, Progress, Run
 from regard.training.sharded import ShardedUpdater, shard
@@ -21,6 +22,7 @@ __all__ = [
     "Keeper",
     "Measured",
     "MetricsFile",
+    "PhasedUpdater",
     "Prepared",
     "Progress",
     "Ranks",

@@ -1,6 +1,7 @@
 """What a training run tells of itself: frozen facts, shown or stored by whoever reads them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,8 @@ class Stepped:
     learning_rate: float
     gradient_norm: float
     seconds: float  # spent training so far, over all sessions of this run
+    # Of each phase, by the part of the model that learned in it, where there are several.
+    losses: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

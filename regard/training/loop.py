@@ -3,8 +3,9 @@
 import hashlib
 import math
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import torch
 
@@ -14,9 +15,11 @@ from regard.data import Batch
 from regard.errors import TrainingError
 from regard.shapes import Float, Tensor
 from regard.training.events import Event, Finished, Saved, Stepped, Validated, Validating
+from regard.training.phases import PhasedUpdater
 from regard.training.run import AnyUpdater, Progress, Run
 from regard.training.schedule import SCHEDULES, Schedule
 from regard.training.sharded import ShardedUpdater, reshard
+from regard.training.tasks import Phase, Task
 from regard.training.updater import Updater
 from regard.training.validation import HeldOut, Measured, Stopped
 
@@ -27,13 +30,7 @@ def train(run: Run) -> Iterator[Event]:
     accumulate = known(recipe.accumulate, "training.accumulate")
     validate_every = known(recipe.validate_every, "training.validate_every")
     rate = _schedule(recipe)
-    updater: AnyUpdater = (ShardedUpdater if recipe.shard else Updater)(
-        model,
-        betas=recipe.betas,
-        epsilon=recipe.epsilon,
-        weight_decay=recipe.weight_decay,
-        ema=recipe.ema,
-    )
+    updater = PhasedUpdater(model, run.phases or (Phase(run.task),), recipe)
     progress = run.keeper.restore(model, updater) or Progress(loss_scale=_first_scale(recipe))
     batches = run.batches.iterate(progress.place)
     started = time.monotonic() - progress.seconds
@@ -46,13 +43,9 @@ def train(run: Run) -> Iterator[Event]:
     while reason is None:
         update = progress.update + 1
         torch.manual_seed(_noise_seed(recipe.seed, update, run.ranks.rank))
-        sums = torch.zeros(3, dtype=torch.float64)
-        for _ in range(accumulate):
-            sums += _backward(run, next(batches).to(run.device), progress.loss_scale)
-        sums[2] = run.should_stop()
-        loss, n_tokens, n_wanting_to_stop = run.ranks.sum(sums).tolist()
-        updater.reduce(run.ranks)
-        norm = updater.update(rate(update), n_tokens * progress.loss_scale, recipe.clip)
+        read = [next(batches).to(run.device) for _ in range(accumulate)]
+        steps = [_step(run, one, read, rate(update), progress.loss_scale) for one in updater]
+        norm = math.hypot(*(step.norm for step in steps))
         progress = replace(
             progress,
             update=update,
@@ -64,11 +57,12 @@ def train(run: Run) -> Iterator[Event]:
         yield Stepped(
             update=update,
             epoch=progress.epoch,
-            loss=loss / n_tokens,
-            n_tokens=int(n_tokens),
+            loss=steps[0].loss,
+            n_tokens=steps[0].n_tokens,
             learning_rate=rate(update),
             gradient_norm=norm,
             seconds=progress.seconds,
+            losses={step.part: step.loss for step in steps} if len(steps) > 1 else {},
         )
         if update in recipe.keep_at:
             run.keeper.keep_moment(model, update)
@@ -76,7 +70,7 @@ def train(run: Run) -> Iterator[Event]:
         is_due = update % validate_every == 0 or _why_stop(recipe, progress) is not None
         progress = replace(progress, owes_validation=is_due and run.validation is not None)
         progress, reason = yield from _conclude(
-            run, updater, progress, wants_to_stop=n_wanting_to_stop > 0
+            run, updater, progress, wants_to_stop=steps[-1].wants_to_stop
         )
 
     if run.validation and run.recipe.average_last > 1 and reason != "interrupted":
@@ -140,12 +134,41 @@ def _noise_seed(seed: int, update: int, rank: int) -> int:
     return int.from_bytes(digest, "little") >> 1
 
 
-def _backward(run: Run, batch: Batch, loss_scale: float) -> Float[Tensor, "3"]:
+class _Step(NamedTuple):
+    """What a phase of an update has told, over all processes."""
+
+    part: str
+    loss: float
+    n_tokens: int
+    norm: float
+    wants_to_stop: bool
+
+
+def _step(
+    run: Run,
+    learning: tuple[Phase, Updater | ShardedUpdater],
+    batches: Sequence[Batch],
+    rate: float,
+    loss_scale: float,
+) -> _Step:
+    """One phase of an update: the gradient of its loss over some batches, and a step along it."""
+    phase, updater = learning
+    sums = torch.zeros(3, dtype=torch.float64)
+    for batch in batches:
+        sums += _backward(run, phase.task, batch, loss_scale)
+    sums[2] = run.should_stop()
+    loss, n_tokens, n_wanting_to_stop = run.ranks.sum(sums).tolist()
+    updater.reduce(run.ranks)
+    norm = updater.update(phase.rate * rate, n_tokens * loss_scale, run.recipe.clip)
+    return _Step(phase.part, loss / n_tokens, int(n_tokens), norm, n_wanting_to_stop > 0)
+
+
+def _backward(run: Run, task: Task, batch: Batch, loss_scale: float) -> Float[Tensor, "3"]:
     """Add a batch's gradient to what is there; gives its loss and its tokens."""
     dtype = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
     precision = run.recipe.precision
     with torch.autocast(run.device.type, dtype[precision], enabled=precision != "fp32"):
-        loss, n_tokens = run.task(run.model, batch, run.recipe.label_smoothing)
+        loss, n_tokens = task(run.model, batch, run.recipe.label_smoothing)
     (loss * loss_scale).backward()  # type: ignore[no-untyped-call]
     return torch.tensor([float(loss.detach()), n_tokens, 0.0], dtype=torch.float64)
 

@@ -31,6 +31,8 @@ class MetricsFile:
             return
         if isinstance(event, Stepped | Validated | Finished):
             record = {"event": type(event).__name__.lower(), **asdict(event)}
+            if not record.get("losses", True):
+                del record["losses"]  # there is one phase, and its loss is said
             record.pop("samples", None)  # to be read in passing, and sentences of the data
             with explained_errors(self.path), self.path.open("a", encoding="utf-8") as file:
                 file.write(_line(record))
@@ -64,8 +66,10 @@ def _refuse(constant: str) -> None:
 
 def _line(record: dict[str, Any]) -> str:
     """Strict JSON: what is not finite, as the gradient of an overflow in fp16, is null."""
-    finite = {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in record.items()
-    }
-    return json.dumps(finite, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(_finite(record), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value

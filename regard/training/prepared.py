@@ -9,7 +9,7 @@ from regard.data import Plan
 from regard.models import Model
 from regard.text import Fertility, Tokenizer
 from regard.text.segmenting import Lexicon
-from regard.training.tasks import Task
+from regard.training.tasks import Phase, Task
 from regard.training.validation import HeldOut
 
 
@@ -42,6 +42,11 @@ class Prepared:
     def task(self) -> Task:
         """What is learned from a batch."""
         raise NotImplementedError
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """What an update is made of, where not all weights learn at once by the task."""
+        return ()
 
     @property
     def lexicon(self) -> Lexicon | None:

@@ -10,12 +10,13 @@ from regard.config import TrainingSection
 from regard.data import Place, Plan
 from regard.models import Model
 from regard.training.distributed import Ranks
+from regard.training.phases import PhasedUpdater
 from regard.training.sharded import ShardedUpdater
-from regard.training.tasks import Task, translation
+from regard.training.tasks import Phase, Task, translation
 from regard.training.updater import Updater
 from regard.training.validation import HeldOut
 
-AnyUpdater = Updater | ShardedUpdater
+AnyUpdater = Updater | ShardedUpdater | PhasedUpdater
 
 
 @dataclass(frozen=True)
@@ -81,3 +82,4 @@ class Run:
     device: torch.device
     should_stop: Callable[[], bool] = lambda: False
     task: Task = translation
+    phases: tuple[Phase, ...] = ()  # of an update; none: one of all weights, by the task

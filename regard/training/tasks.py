@@ -1,5 +1,6 @@
 """What is learned from a batch: a task is a function from model and batch to a loss."""
 
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from torch.nn import functional as F
@@ -20,6 +21,20 @@ class Task(Protocol):
     ) -> tuple[Float[Tensor, ""], int]:
         """Compute the loss of a batch."""
         ...
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A step of an update: the loss it goes by, the weights it changes, and how fast.
+
+    Most models learn in one phase, of all weights. Adversaries learn in turns: each of theirs
+    changes the weights of one of them, and the other stands still.
+    """
+
+    task: Task
+    part: str = ""  # the submodule of the model that learns; "" is all of it
+    rate: float = 1.0  # times the learning rate of the recipe
+    is_averaged: bool = True  # whether the moving average of a recipe that keeps one is of it too
 
 
 def translation(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Tensor, ""], int]:

@@ -1,6 +1,6 @@
 """Adam over one flat buffer: every weight, gradient and moment of a model lies end to end."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -47,6 +47,8 @@ class Updater:
         self.n_updates = 0
         self.ema = ema
         self.average = self.weights.clone() if ema is not None else None
+        self._statistics = _statistics(model)
+        self._mean_statistics = [one.clone() for one in self._statistics]
 
     def update(self, learning_rate: float, divisor: float, clip: float | None) -> float:
         """Divide the summed gradient, clip it, take a step, forget it; gives its norm.
@@ -76,10 +78,15 @@ class Updater:
             # Early on the average follows faster, so that it does not remember the first weights.
             decay = min(self.ema, (1 + self.n_updates) / (10 + self.n_updates))
             self.average.lerp_(self.weights, 1 - decay)
+            for mean, now in zip(self._mean_statistics, self._statistics, strict=True):
+                mean.lerp_(now, 1 - decay)
 
     def reduce(self, ranks: Ranks) -> None:
-        """Add up the gradients of all processes."""
+        """Add up the gradients of all processes, and let them have the same statistics."""
         ranks.sum(self.gradient)
+        if ranks.n_ranks > 1:
+            for one in self._statistics:
+                ranks.sum(one).div_(ranks.n_ranks)
 
     @contextmanager
     def averaged(self) -> Iterator[None]:
@@ -87,17 +94,23 @@ class Updater:
         if self.average is None:
             yield
             return
-        own = self.weights.clone()
-        self.weights.copy_(self.average)
+        places = [self.weights, *self._statistics]
+        own = [place.clone() for place in places]
+        _put(places, [self.average, *self._mean_statistics])
         try:
             yield
         finally:
-            self.weights.copy_(own)
+            _put(places, own)
 
     def state(self) -> dict[str, Float[Tensor, "N"]]:
         """What must be kept beside the weights to go on exactly."""
         kept = {"moment.first": self._moments[0], "moment.second": self._moments[1]}
-        return kept if self.average is None else {**kept, "average": self.average}
+        if self.average is not None:
+            kept["average"] = self.average
+            if self._mean_statistics:
+                flat = [one.flatten() for one in self._mean_statistics]
+                kept["average.statistics"] = torch.cat(flat)
+        return kept
 
     def restore(self, state: dict[str, Tensor], n_updates: int) -> None:
         """Go on from kept state; the model's weights were loaded in place before."""
@@ -105,4 +118,27 @@ class Updater:
         self._moments[1].copy_(state["moment.second"])
         if self.average is not None:
             self.average.copy_(state.get("average", self.weights))
+        kept = state.get("average.statistics")
+        for mean, now in zip(self._mean_statistics, self._statistics, strict=True):
+            if kept is None:  # a run of before they were averaged
+                mean.copy_(now)
+            else:
+                mean.copy_(kept[: mean.numel()].view_as(mean))
+                kept = kept[mean.numel() :]
         self.n_updates = n_updates
+
+
+def _statistics(model: nn.Module) -> list[Tensor]:
+    """What a model counts as it learns, such as the means of batch normalisation.
+
+    What weights have learned holds for the statistics of their time: both are averaged alike.
+    """
+    saved = model.state_dict(keep_vars=True).keys()
+    buffers = (one for name, one in model.named_buffers() if name in saved)
+    return [one for one in buffers if one.is_floating_point()]
+
+
+def _put(places: Sequence[Tensor], values: Sequence[Tensor]) -> None:
+    with torch.no_grad():
+        for place, value in zip(places, values, strict=True):
+            place.copy_(value)
