@@ -20,7 +20,6 @@ _KINDS = {
     "words": "whole words",
     "wordpiece": "pieces of words, WordPiece",
     "byte-pairs": "byte pairs",
-    "none": "it reads no text",
 }
 
 
@@ -128,17 +127,8 @@ def _print(facts: dict[str, Any]) -> None:
 
 
 def _what(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    model, words = facts["model"], facts["vocabulary"]
+    model = facts["model"]
     details = [f"{model[key]}{word}" for key, word in _DETAILS if key in model]
-    tokens = f"{words['source']:,} tokens ({_KINDS[words['kind']]})"
-    if words["kind"] == "none":
-        tokens = f"none: {_KINDS['none']}"
-    elif facts["task"] != "translation":
-        pass  # there is one side
-    elif words["is_joint"]:
-        tokens += " for both sides"
-    else:
-        tokens += f" in the source, {words['target']:,} in the target"
     return [
         ("model", f"{facts['name']} in {facts['path']} (format {facts['format']})"),
         ("parameters", f"{facts['parameters']:,}"),
@@ -146,10 +136,25 @@ def _what(facts: dict[str, Any]) -> list[tuple[str, str]]:
             "network",
             ", ".join([model["kind"], facts["shape"], *details, f"tie {model['tie']}"]),
         ),
-        ("vocabulary", tokens),
+        *_vocabulary(facts),
         *([("labels", ", ".join(model["labels"]))] if model.get("labels") else []),
         ("trained on", ", ".join(facts["data"]["train"]) or "not said"),
     ]
+
+
+def _vocabulary(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """How many tokens there are; a model of pictures alone has none."""
+    words = facts["vocabulary"]
+    if words["kind"] == "none":
+        return []
+    tokens = f"{words['source']:,} tokens ({_KINDS[words['kind']]})"
+    if facts["task"] != "translation":
+        pass  # there is one side
+    elif words["is_joint"]:
+        tokens += " for both sides"
+    else:
+        tokens += f" in the source, {words['target']:,} in the target"
+    return [("vocabulary", tokens)]
 
 
 def _how_it_went(training: dict[str, Any]) -> list[tuple[str, str]]:

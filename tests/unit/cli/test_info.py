@@ -20,7 +20,7 @@ READS = {
 }
 
 
-@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize("kind", [kind for kind in get_args(Kind) if kind != "none"])
 @pytest.mark.parametrize(
     ("is_joint", "sides"), [(True, " for both sides"), (False, " in the source, 20 in the target")]
 )
@@ -28,6 +28,12 @@ def test_a_vocabulary_of_each_kind_reads_well(kind: str, is_joint: bool, sides: 
     facts: dict[str, Any] = gather(load(MODEL), [])
     facts["vocabulary"] = {"kind": kind, "source": 16, "target": 20, "is_joint": is_joint}
     assert dict(_what(facts))["vocabulary"] == READS[kind] + sides
+
+
+def test_a_model_that_reads_no_text_has_no_vocabulary() -> None:
+    facts: dict[str, Any] = gather(load(MODEL), [])
+    facts["vocabulary"]["kind"] = "none"
+    assert "vocabulary" not in dict(_what(facts))
 
 
 def test_a_model_of_one_text_has_one_side() -> None:
