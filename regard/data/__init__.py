@@ -14,6 +14,7 @@ from regard.data.labelled_rows import (
     text_row,
     word_rows,
 )
+from regard.data.picture_sets import Part, PictureSet, read_picture_set
 from regard.data.prepared import PreparedCorpus, prepare
 from regard.data.readers import Pair, read_corpus, read_pairs
 from regard.data.spec import Spec, parse_labelled, parse_spec
@@ -35,7 +36,9 @@ __all__ = [
     "LabelledRows",
     "MemoryCorpus",
     "Pair",
+    "Part",
     "Passages",
+    "PictureSet",
     "Place",
     "Plan",
     "PreparedCorpus",
@@ -59,6 +62,7 @@ __all__ = [
     "read_classified",
     "read_corpus",
     "read_pairs",
+    "read_picture_set",
     "read_tagged",
     "require_text",
     "text_row",

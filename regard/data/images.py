@@ -35,10 +35,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class ImageCodec:
-    """Pictures as ``3 × size × size`` numbers from -1 to 1; other shapes are stretched."""
+    """Pictures as ``channels × size × size`` numbers from -1 to 1; other shapes are stretched."""
 
     size: int = 64
     cell: int = 8  # the side of what one vector of the encoder stands for
+    n_channels: int = 3  # red, green and blue, or 1: grey
 
     def __post_init__(self) -> None:
         if self.cell < 1 or self.size < self.cell or self.size % self.cell:
@@ -57,18 +58,15 @@ class ImageCodec:
         return self.numbers(self.pixels(picture))
 
     def pixels(self, picture: Picture) -> npt.NDArray[np.uint8]:
-        """A picture as it is read, ``size × size × 3``."""
-        image = open_picture(picture)
-        if image.size != (self.size, self.size):
-            image = image.resize((self.size, self.size), Image.Resampling.BILINEAR)
-        return np.asarray(image)
+        """A picture as it is read, ``size × size × channels``."""
+        return pixels_of(open_picture(picture), (self.size, self.size), self.n_channels)
 
     def numbers(self, pixels: npt.NDArray[np.uint8]) -> Pixels:
         """Pixels as a model takes them, channels first."""
         values = pixels.astype(np.float32) / np.float32(127.5) - 1
         return np.ascontiguousarray(values.transpose(2, 0, 1))
 
-    def collate(self, pictures: Sequence[Pixels]) -> Float[Tensor, "B 3 Y X"]:
+    def collate(self, pictures: Sequence[Pixels]) -> Float[Tensor, "B Z Y X"]:
         """A batch of pictures that are encoded."""
         return torch.from_numpy(np.stack(pictures))
 
@@ -84,8 +82,23 @@ class ImageCodec:
         ]
 
 
-def open_picture(picture: Picture) -> Image.Image:
+def pixels_of(
+    image: Image.Image, size: tuple[int, int], n_channels: int = 3
+) -> npt.NDArray[np.uint8]:
+    """A picture as ``height × width × channels``, stretched to a height and a width."""
+    height, width = size
+    if n_channels == 1:
+        image = image.convert("L")
+    if image.size != (width, height):
+        image = image.resize((width, height), Image.Resampling.BILINEAR)
+    pixels = np.asarray(image)
+    return pixels[:, :, None] if n_channels == 1 else pixels
+
+
+def open_picture(picture: Picture, name: str | None = None) -> Image.Image:
     """A picture as people see it: upright, red, green and blue, on white where it is transparent.
+
+    Of several frames it is the first. ``name`` is what a refusal calls it.
 
     Raises:
         DataError: it is not a picture, or one that cannot be used.
@@ -93,11 +106,11 @@ def open_picture(picture: Picture) -> Image.Image:
     """
     match picture:
         case Image.Image():
-            return _checked("the picture", picture)
+            return _checked(name or "the picture", picture)
         case np.ndarray():
-            return _checked("the array", _of_array(picture))
+            return _checked(name or "the array", _of_array(picture))
         case bytes():
-            return _read("the picture", io.BytesIO(picture))
+            return _read(name or "the picture", io.BytesIO(picture))
         case str() if is_scene(picture):
             return Image.fromarray(draw_scene(picture))
         case str() | Path():
@@ -106,7 +119,7 @@ def open_picture(picture: Picture) -> Image.Image:
                 raise DataError(f"{path} is a folder: name a picture in it.")
             if not path.is_file():
                 raise DataError(f"there is no picture {path}: give the path of a file.")
-            return _read(str(path), path)
+            return _read(name or str(path), path)
     raise UsageError(
         "a picture is a path, bytes, an array, a PIL image or the text of a scene, not "
         f"{type(picture).__name__}"
@@ -150,9 +163,6 @@ def _checked(name: str, image: Image.Image) -> Image.Image:
         raise DataError(
             f"{name} has {width} × {height} pixels: at least {SMALLEST} × {SMALLEST} are needed."
         )
-    # Photographs of telephones are files of several pictures (MPO); the first is the photograph.
-    if image.format != "MPO" and getattr(image, "is_animated", False):
-        raise DataError(f"{name} is animated: save one of its frames as a picture.")
     image = ImageOps.exif_transpose(image)
     if image.mode.startswith("I"):  # 16 bits, of which PIL would cut off the upper ones
         image = Image.fromarray((np.asarray(image) >> 8).clip(0, 255).astype(np.uint8))
