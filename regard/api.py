@@ -47,6 +47,8 @@ def train(
     corpus: str | None = None,
     data: Names = (),
     valid: Names = (),
+    images: Names = (),
+    valid_images: Names = (),
     init: str | Path | None = None,
     out: str | Path | None = None,
     minutes: float | None = None,
@@ -64,6 +66,7 @@ def train(
         dialogue: conversations, for a model that answers; ``valid_dialogue`` are held out.
         corpus: a corpus that needs no files: "phrasebook:zh-en".
         data: files of pairs or of examples with labels; ``valid`` are held out.
+        images: pictures, in folders, archives or idx files; ``valid_images`` are held out.
         init: the folder of a bert to begin from.
         out: the model folder; without it ``runs/NAME``.
         minutes: stop after so long.
@@ -83,6 +86,8 @@ def train(
         corpus,
         _names(data),
         _names(valid),
+        _names(images),
+        _names(valid_images),
     )
     changed = dict(changes or {})
     if minutes is not None:

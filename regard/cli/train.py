@@ -30,6 +30,15 @@ Talks = Annotated[
     ),
 ]
 
+Pictures = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="DIR",
+        help="Pictures: a folder or .zip with a folder a class, or idx files as those of MNIST; "
+        "repeatable.",
+    ),
+]
+
 
 def train(
     recipe: Annotated[str, typer.Argument(help="A preset (see `regard recipes`) or a .toml file.")],
@@ -53,6 +62,8 @@ def train(
     ] = None,
     data: Files = None,
     valid: Files = None,
+    images: Pictures = None,
+    valid_images: Pictures = None,
     init: Annotated[
         str | None,
         typer.Option(
@@ -75,7 +86,7 @@ def train(
         bool, typer.Option("--tensorboard", help="Also write curves for TensorBoard.")
     ] = False,
 ) -> None:
-    """Train a model from pairs, text or conversations; with the same --out again to continue."""
+    """Train a model from text, pairs of it, or pictures; with the same --out again to continue."""
     from regard.cli.training_session import run_session
     from regard.systems.training_data import TrainingData, asked_recipe
 
@@ -91,6 +102,8 @@ def train(
         corpus=corpus,
         data=data or (),
         valid=valid or (),
+        images=images or (),
+        valid_images=valid_images or (),
     )
     asked = asked_recipe(recipe, given, init=init, changes=change or ())
     run_session(

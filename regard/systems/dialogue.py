@@ -15,7 +15,7 @@ from regard.systems.opened import refusal
 from regard.systems.pairs import prepare_pairs
 from regard.systems.request import SearchOptions, chosen_search
 from regard.systems.results import Result, Scored
-from regard.systems.system import System, Wording
+from regard.systems.system import NOT_PICTURES, System, Wording
 from regard.systems.translation import Translator
 from regard.text.given import checked_text, checked_texts
 from regard.text.streaming import StreamedText
@@ -194,6 +194,7 @@ SYSTEM = System(
     data=("pairs", "dialogue"),
     refusals={
         "text": "learns who answers what, and plain text does not say it: name conversations with "
-        "--dialogue"
+        "--dialogue",
+        "images": NOT_PICTURES,
     },
 )

@@ -19,18 +19,28 @@ _NOT_DIALOGUE = (
     "does not learn to answer, and --dialogue names conversations: choose the recipe dialogue, or "
     "dialogue-small for files of your own"
 )
+NOT_PICTURES = (
+    "does not learn from sets of pictures, which --images names: choose a recipe such as ram, or "
+    "name other data"
+)
 PAIRS_ONLY = {
     "text": "learns to translate, and plain text has no translations: give --source and --target, "
     "or choose a recipe such as gpt-tiny or bert-tiny",
     "dialogue": _NOT_DIALOGUE,
+    "images": NOT_PICTURES,
 }
 TEXT_ONLY = {
     "pairs": "reads one text, not pairs: name it with --text",
     "dialogue": _NOT_DIALOGUE,
+    "images": NOT_PICTURES,
 }
 LABELS_ONLY = dict.fromkeys(
     ("text", "dialogue"),
     "learns labels, and plain text has none: name a file of texts with labels with --data",
+) | {"images": NOT_PICTURES}
+IMAGES_ONLY = dict.fromkeys(
+    ("pairs", "text", "dialogue"),
+    "learns from pictures: name a folder, a .zip or idx files of them with --images",
 )
 
 
@@ -61,7 +71,7 @@ class System:
     """One thing that can be trained and used.
 
     ``data`` names the options of training data it learns from (``pairs``, which files with labels
-    and pictures are too, ``text`` or ``dialogue``), and ``refusals`` says why others do not serve.
+    are too, ``text``, ``dialogue`` or ``images``), and ``refusals`` says why others do not serve.
     """
 
     name: str

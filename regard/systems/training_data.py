@@ -13,6 +13,7 @@ _APART = {  # what a corpus does not go with, and how both are named together
     "text": ("--text", "--text"),
     "dialogue": ("--dialogue", "--dialogue"),
     "pairs": ("--source, --target or --data", "--data"),
+    "images": ("--images", "--images"),
 }
 
 
@@ -31,25 +32,28 @@ class TrainingData:
     corpus: str | None = None
     data: Sequence[str] = ()
     valid: Sequence[str] = ()
+    images: Sequence[str] = ()
+    valid_images: Sequence[str] = ()
 
     def resolved(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-        """What is learned from and what is held out, each by what it is: pairs, text, dialogue."""
+        """What is learned from and what is held out, each by what it is: pairs, text, ..."""
         learned = {
             "pairs": [*_pair(self.source, self.target, "--source", "--target"), *self.data],
             "text": list(self.text),
             "dialogue": list(self.dialogue),
+            "images": list(self.images),
         }
         both = self.valid_source, self.valid_target
         held = {
             "pairs": [*_pair(*both, "--valid-source", "--valid-target"), *self.valid],
             "text": list(self.valid_text),
             "dialogue": list(self.valid_dialogue),
+            "images": list(self.valid_images),
         }
         if self.corpus is None:
             return learned, held
-        for kind in ("text", "dialogue", "pairs"):
+        for kind, (options, together) in _APART.items():
             if learned[kind]:
-                options, together = _APART[kind]
                 raise UsageError(
                     f"--corpus does not go with {options}: to learn from files and a corpus "
                     f"together, name both with {together}"
