@@ -1,11 +1,19 @@
+<<<<<<< HEAD
 // Builds the page into regard/inspection/viewer; --check compares instead of writing, --test runs the
 // unit tests. The same sources give the same bytes: no date, no path, no map.
+=======
+// Builds the page into regard/serving/page, and before it the types of the contract between page
+// and service (src/contract.ts, of contract.json, which contract.py writes); --check compares
+// instead of writing, --test runs the unit tests. The same sources give the same bytes: no date, no
+// path, no map.
+>>>>>>> 49b61f2 (One contract: every answer and every trace has a schema, declared once in Python; the page's types are made of it)
 import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { written } from "./contract.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const page = join(here, "..", "regard", "inspection", "viewer");
@@ -21,6 +29,11 @@ const shared = {
   logLevel: "warning",
   target: "es2022",
   write: false,
+};
+
+const types = {
+  place: join(here, "src", "contract.ts"),
+  text: await written(JSON.parse(readFileSync(join(here, "contract.json"), "utf8"))),
 };
 
 async function made() {
@@ -63,6 +76,10 @@ const wish = process.argv[2];
 if (wish === "--test") {
   await test().catch(() => process.exit(1));
 } else if (wish === "--check") {
+  if (readFileSync(types.place, "utf8") !== types.text) {
+    console.error("src/contract.ts: not made of contract.json: run make studio");
+    process.exit(1);
+  }
   const stale = [...(await made())].filter(([name, contents]) => {
     try {
       return !readFileSync(join(page, name)).equals(contents);
@@ -77,5 +94,6 @@ if (wish === "--test") {
     process.exit(1);
   }
 } else {
+  writeFileSync(types.place, types.text);
   for (const [name, contents] of await made()) writeFileSync(join(page, name), contents);
 }

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from recorded import RecordedSentence
 
 from regard.decoding import Sampling, Search, Slid, stream
 from regard.inspection.recording import record
@@ -92,7 +93,7 @@ def canned(name: str, folder: Path) -> dict[str, Any]:
             for one in found
         ],
         "sites": vectors(translator, seen),
-        "ablations": ablations(translator, seen),
+        "ablations": ablations(name, translator, seen),
     }
 
 
@@ -115,7 +116,7 @@ def vectors(translator: Translator, seen: Trace) -> list[dict[str, Any]]:
     return told
 
 
-def ablations(translator: Translator, seen: Trace) -> dict[str, Any]:
+def ablations(model: str, translator: Translator, seen: Trace) -> dict[str, Any]:
     """The output without each head in turn."""
     told = {}
     for site in seen.sites:
@@ -123,6 +124,7 @@ def ablations(translator: Translator, seen: Trace) -> dict[str, Any]:
             name = f"{site.name}.{head}"
             found = translator.ablate(seen.source.text, [name], search=Search(width=5))
             told[name] = {
+                "model": model,
                 "heads": [name],
                 "before": found.before.text,
                 "after": found.after.text,
@@ -147,5 +149,6 @@ if __name__ == "__main__":
             (RECORDED / f"canned.{name}.trace").write_bytes(seen.to_bytes(is_half=True))
             continue
         found = (compared if name in COMPARED else canned)(name, Path(folder))
+        RecordedSentence.model_validate(found)
         text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
         (RECORDED / f"canned.{name}.json").write_text(f"{text}\n", "utf-8")

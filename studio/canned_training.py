@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from recorded import RecordedTraining
 
 from regard.inspection.trace import Trace
 from regard.serving.routes.runs import CurvesAnswer, StepsAnswer, ValidationAnswer, described
@@ -77,5 +78,6 @@ if __name__ == "__main__":
         "run": first,
         **moments(runs.of(first), list(runs.standing(first, runs.of(first)).moments)),
     }
+    RecordedTraining.model_validate(shown)
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
     (RECORDED / "canned.training.json").write_text(f"{text}\n", "utf-8")

@@ -28,7 +28,7 @@ from regard.serving.routes.libretranslate import libretranslate_routes
 from regard.serving.routes.look import look_routes
 from regard.serving.routes.openai import openai_routes
 from regard.serving.routes.runs import run_routes
-from regard.serving.routes.schemas import PROBLEMS
+from regard.serving.routes.schemas import PROBLEMS, HealthAnswer
 from regard.serving.routes.translate import translate_routes
 from regard.serving.routes.use import use_routes
 from regard.serving.service import Service
@@ -75,6 +75,11 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> ASGIAp
     return Watch(Guard(_routed(service, metrics), chosen), metrics)
 
 
+def openapi() -> dict[str, Any]:
+    """OpenAPI's description of the service, whatever it serves."""
+    return _routed(Service(Catalogue(), Settings(), BatchQueue()), Metrics()).openapi()
+
+
 def _n_workers(catalogue: Catalogue, settings: Settings) -> int:
     """A worker for each core, if there are as many sentences; a GPU has one for all."""
     is_on_cpu = all(one.opened.device.type == "cpu" for one in catalogue.models)
@@ -110,9 +115,9 @@ def _routed(service: Service, metrics: Metrics) -> FastAPI:
         app.include_router(routes(service))
 
     @app.get("/health", tags=["service"], responses=PROBLEMS)
-    async def health() -> dict[str, str]:
+    async def health() -> HealthAnswer:
         """Say that the service is there."""
-        return {"status": "ok"}
+        return HealthAnswer()
 
     @app.get("/metrics", tags=["service"], response_class=Response, responses=_COUNTS)
     async def counts() -> Response:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as serialise
 
@@ -20,44 +20,14 @@ from regard.errors import TraceError, UsageError, WriteError
 from regard.files import write_bytes
 from regard.inspection.trace.checks import check_rows
 from regard.inspection.trace.picture import Source, TracedPicture
-from regard.inspection.trace.trace import Provenance, Trace, TracedSite, TracedStep
-from regard.inspection.trace.ways import ATTENTIONS, WAYS, Does, Kind
+from regard.inspection.trace.schema import FORMAT, TraceHeader
+from regard.inspection.trace.trace import Trace, TracedSite
+from regard.inspection.trace.ways import ATTENTIONS, WAYS
 from regard.text.tokens import Sentence
 
-FORMAT = 2  # raised when a trace of today could be misread by Regard of yesterday
 _OF_TEXT = 1  # which Regard of yesterday reads as well as it did
 KEY = "regard.trace"
 _POSITIONS, _PICTURE = "positions", "picture"
-
-
-class _SiteHead(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    kind: Kind
-    layer: int
-    is_uniform: tuple[bool, ...]
-    sums_to_one: bool
-
-
-class _PictureHead(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    grid: tuple[int, int]
-
-
-class _Head(BaseModel):
-    """What a file says beside its arrays."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    format: int
-    source: Sentence
-    target: Sentence
-    sites: tuple[_SiteHead, ...]
-    steps: tuple[TracedStep, ...]
-    provenance: Provenance
-    aligning: int | None
-    depths: dict[str, tuple[int, ...]]
-    does: Does = "translate"
-    picture: _PictureHead | None = None  # of which the source's tokens are the cells
-    crc32: int | None = None  # of all else; files of before have none
 
 
 def save_trace(trace: Trace, path: str | Path) -> Path:
@@ -156,7 +126,7 @@ def _head(trace: Trace) -> dict[str, Any]:
         "depths": {name: list(trace.depths[name]) for name in sorted(trace.depths)},
         "does": trace.does,
     }
-    if said["does"] == _Head.model_fields["does"].default:
+    if said["does"] == TraceHeader.model_fields["does"].default:
         del said["does"]  # files of before have none
     if trace.picture is not None:
         said[_PICTURE] = {"grid": trace.picture.grid}
@@ -176,7 +146,7 @@ def _short(values: np.ndarray) -> Any:
     return np.round(values.astype(np.float64), 6).tolist()
 
 
-def _read_head(said: str, place: Path) -> _Head:
+def _read_head(said: str, place: Path) -> TraceHeader:
     try:
         version = json.loads(said)["format"]
         if isinstance(version, int) and version > FORMAT:
@@ -184,12 +154,12 @@ def _read_head(said: str, place: Path) -> _Head:
                 f"{place} was made by a newer Regard (trace format {version}; this one reads up to "
                 f"{FORMAT}): update Regard's source folder and run pip install . there"
             )
-        return _Head.model_validate_json(said)
+        return TraceHeader.model_validate_json(said)
     except (ValidationError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise TraceError(f"{place} is damaged: what it says of itself cannot be read") from error
 
 
-def _assembled(head: _Head, arrays: dict[str, np.ndarray], place: Path) -> Trace:
+def _assembled(head: TraceHeader, arrays: dict[str, np.ndarray], place: Path) -> Trace:
     source = _source(head, arrays.get(_PICTURE), place)
     n_source, n_target = len(source.tokens), len(head.target.tokens)
     sizes = {"source": n_source, "target": n_target}
@@ -229,7 +199,7 @@ def _assembled(head: _Head, arrays: dict[str, np.ndarray], place: Path) -> Trace
     )
 
 
-def _source(head: _Head, pixels: np.ndarray | None, place: Path) -> Source:
+def _source(head: TraceHeader, pixels: np.ndarray | None, place: Path) -> Source:
     if head.picture is None:
         return head.source
     try:

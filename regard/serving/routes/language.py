@@ -4,19 +4,29 @@ from collections.abc import AsyncIterator
 from typing import Any, Literal
 
 from fastapi import APIRouter
-from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.errors import RegardError
 from regard.serving.catalogue import Served
-from regard.serving.generation import GenerationRequest, GenerationRunner, TextChunk
+from regard.serving.generation import GenerationRequest, GenerationRunner, Reason, TextChunk
 from regard.serving.refusals import RequestError
-from regard.serving.routes.schemas import EVENTS, PROBLEMS, Name, Place, Question, Text, line
+from regard.serving.routes.schemas import (
+    PROBLEMS,
+    ErrorEvent,
+    EventStream,
+    Name,
+    Place,
+    Question,
+    ServiceAnswer,
+    Text,
+    line,
+    stream_of,
+)
 from regard.serving.service import Service
 from regard.serving.settings import Bounds
-from regard.systems import TextGenerator
+from regard.systems import FoundWord, TextGenerator
 
 
 class GenerateQuestion(Question):
@@ -48,33 +58,35 @@ class FillQuestion(Question):
     k: int = Field(5, ge=1, le=100)
 
 
-class FoundAnswer(BaseModel):
-    """A word that fits, how probable it is, and the text with it in its place."""
-
-    word: str = Field(description="As plain text.")
-    token: str = Field(
-        description="As the vocabulary has it, so that no two are alike: `▁cat` has a space before "
-        "it, `cat` (`##cat` in word pieces) goes on from what stands there, `<0xE4>` is a byte."
-    )
-    probability: float
-    text: str
-
-
-class FillAnswer(BaseModel):
+class FillAnswer(ServiceAnswer):
     """For each [MASK] the words that fit best, best first."""
 
     model: str
-    gaps: list[list[FoundAnswer]]
+    gaps: tuple[tuple[FoundWord, ...], ...] = Field(
+        description="A word as plain text; its token as the vocabulary has it, so that no two are "
+        "alike: `▁cat` has a space before it, `cat` (`##cat` in word pieces) goes on from what "
+        "stands there, `<0xE4>` is a byte; its probability; and the text with it in its place."
+    )
 
 
-_STORY: dict[int | str, dict[str, Any]] = {
-    200: {
-        "content": {EVENTS: {"schema": {"type": "string"}}},
-        "description": "One JSON object a line: `token` (its id, what it adds to the text, its "
-        "log-probability) as each is written, then `done` with the reason (`stop`, or `length` "
-        "where no more was asked for or can be looked at), or `error`.",
-    }
-}
+class TokenEvent(ServiceAnswer):
+    """A token as it is written: its id, what it adds to the text, its log-probability."""
+
+    event: Literal["token"] = "token"
+    id: int
+    text: str
+    log_probability: float
+
+
+class GeneratedEvent(ServiceAnswer):
+    """The end of a story, and why it is the end."""
+
+    event: Literal["done"] = "done"
+    reason: Reason = Field(
+        description="`length` where no more was asked for, or no more can be looked at."
+    )
+
+
 _FILE: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
@@ -87,8 +99,15 @@ def language_routes(service: Service) -> APIRouter:
     router = APIRouter(prefix="/api/v1", tags=["language"], responses=PROBLEMS)
     bounds = service.settings.bounds
 
-    @router.post("/generate", response_class=StreamingResponse, responses=_STORY)
-    async def generate(question: GenerateQuestion) -> StreamingResponse:
+    @router.post(
+        "/generate",
+        **stream_of(
+            *(TokenEvent, GeneratedEvent, ErrorEvent),
+            description="One JSON object a line: `token` as each is written, then `done` with the "
+            "reason, or `error`.",
+        ),
+    )
+    async def generate(question: GenerateQuestion) -> EventStream:
         """Write on from a prompt, token by token, as far as all of it can be looked at together."""
         writer = service.catalogue.generator(question.model)
         bounds.check_size([question.prompt])
@@ -102,7 +121,7 @@ def language_routes(service: Service) -> APIRouter:
             seed=question.seed,
         )
         events = service.begin(GenerationRunner(writer, 1, has_tokens=True), [wanted])
-        return StreamingResponse(_lines(events), media_type=EVENTS)
+        return EventStream(_lines(events))
 
     @router.post("/generate/trace", response_class=Response, responses=_FILE)
     async def look(request: Request, question: WrittenQuestion) -> Response:
@@ -124,8 +143,7 @@ def language_routes(service: Service) -> APIRouter:
         encoder = service.catalogue.encoder(question.model)
         bounds.check_size([question.text])
         found = await service.alone(request, lambda: encoder.opened.fill(question.text, question.k))
-        gaps = [[FoundAnswer(**vars(one)) for one in gap] for gap in found.gaps]
-        return FillAnswer(model=encoder.name, gaps=gaps)
+        return FillAnswer(model=encoder.name, gaps=found.gaps)
 
     return router
 
@@ -165,10 +183,10 @@ async def _lines(events: AsyncIterator[tuple[int, TextChunk]]) -> AsyncIterator[
     try:
         async for _, chunk in events:
             if chunk.token is None:
-                yield line({"event": "done", "reason": chunk.reason})
+                assert chunk.reason is not None  # which the last one says
+                yield line(GeneratedEvent(reason=chunk.reason))
             else:
-                told = {"id": chunk.token.token, "text": chunk.text}
                 odds = chunk.token.log_probability
-                yield line({"event": "token", **told, "log_probability": odds})
+                yield line(TokenEvent(id=chunk.token.token, text=chunk.text, log_probability=odds))
     except RegardError as error:
-        yield line({"event": "error", "error": str(error), "code": error.code})
+        yield line(ErrorEvent(error=str(error), code=error.code))

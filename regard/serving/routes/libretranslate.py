@@ -16,7 +16,7 @@ from regard.serving.catalogue import Served
 from regard.serving.guard import require_key
 from regard.serving.languages import Guess, detect, name_of
 from regard.serving.refusals import RequestError, one_sentence
-from regard.serving.routes.schemas import PROBLEMS, Text
+from regard.serving.routes.schemas import PROBLEMS, ServiceAnswer, Text
 from regard.serving.service import Service
 from regard.serving.translation import (
     TranslationRequest,
@@ -55,7 +55,7 @@ class DetectQuestion(Asking):
     q: Text
 
 
-class Detected(BaseModel):
+class Detected(ServiceAnswer):
     """A language, and how sure one can be of it, in percent."""
 
     confidence: float
@@ -65,17 +65,44 @@ class Detected(BaseModel):
 class LibreTranslateAnswer(BaseModel):
     """A text for a text, a list for a list."""
 
+    model_config = ConfigDict(extra="forbid")
     translatedText: str | list[str]  # noqa: N815 - LibreTranslate's words
     detectedLanguage: Detected | list[Detected] | None = None  # noqa: N815
     alternatives: list[str] | list[list[str]] | None = None
 
 
-class Language(BaseModel):
+class Language(ServiceAnswer):
     """A language one can translate from, and those it can be translated to."""
 
     code: str
     name: str
     targets: list[str]
+
+
+class NamedLanguage(ServiceAnswer):
+    """A language and what it is called."""
+
+    code: str
+    name: str
+
+
+class LanguageChoice(ServiceAnswer):
+    """What one translates between unless something else is said."""
+
+    source: NamedLanguage
+    target: NamedLanguage
+
+
+class FrontendSettings(ServiceAnswer):
+    """What LibreTranslate's clients may ask before they begin."""
+
+    charLimit: int  # noqa: N815 - LibreTranslate's words
+    apiKeys: bool  # noqa: N815
+    keyRequired: bool  # noqa: N815
+    suggestions: bool = False
+    filesTranslation: bool = False  # noqa: N815
+    supportedFilesFormat: list[str] = Field(default_factory=list)  # noqa: N815
+    language: LanguageChoice
 
 
 def _body(schema: type[BaseModel]) -> dict[str, Any]:
@@ -151,21 +178,16 @@ def libretranslate_routes(service: Service) -> APIRouter:
         ]
 
     @router.get("/frontend/settings", responses=PROBLEMS)
-    async def settings() -> dict[str, Any]:
+    async def settings() -> FrontendSettings:
         """What LibreTranslate's clients may ask before they begin."""
         first = catalogue.pairs[0] if catalogue.pairs else ("", "")
-        return {
-            "charLimit": service.settings.bounds.characters,
-            "apiKeys": bool(service.settings.keys),
-            "keyRequired": bool(service.settings.keys),
-            "suggestions": False,
-            "filesTranslation": False,
-            "supportedFilesFormat": [],
-            "language": {
-                "source": {"code": first[0], "name": name_of(first[0])},
-                "target": {"code": first[1], "name": name_of(first[1])},
-            },
-        }
+        source, target = (NamedLanguage(code=code, name=name_of(code)) for code in first)
+        return FrontendSettings(
+            charLimit=service.settings.bounds.characters,
+            apiKeys=bool(service.settings.keys),
+            keyRequired=bool(service.settings.keys),
+            language=LanguageChoice(source=source, target=target),
+        )
 
     return router
 

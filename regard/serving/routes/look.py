@@ -11,6 +11,7 @@ from starlette.responses import Response
 from regard.errors import UsageError
 from regard.inspection.scene import View
 from regard.inspection.trace import ATTENTIONS, Trace
+from regard.inspection.trace.schema import TraceDocument
 from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import (
     PROBLEMS,
@@ -37,9 +38,8 @@ _TYPES = {
     "json": "application/json",
 }
 _BYTES: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
-_TRACE: dict[str, Any] = {
-    "application/json": {"schema": {"type": "object"}},
-    "application/octet-stream": _BYTES,
+_TRACE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/octet-stream": _BYTES}, "description": "As JSON, or as a file."}
 }
 
 
@@ -47,7 +47,7 @@ def look_routes(service: Service) -> APIRouter:
     """The routes under /api/v1 that look inside."""
     router = APIRouter(prefix="/api/v1", tags=["look"], responses=PROBLEMS)
 
-    @router.post("/trace", response_class=Response, responses={200: {"content": _TRACE}})
+    @router.post("/trace", response_model=TraceDocument, responses=_TRACE)
     async def trace(request: Request, question: TraceQuestion) -> Response:
         """Every attention on the way from a text to what a model makes of it."""
         asked = _asked(service, question)

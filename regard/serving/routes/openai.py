@@ -4,7 +4,7 @@ import json
 import time
 import uuid
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
@@ -18,10 +18,11 @@ from regard.serving.generation import (
     Completion,
     GenerationRequest,
     GenerationRunner,
+    Reason,
     TextChunk,
 )
 from regard.serving.refusals import RequestError
-from regard.serving.routes.schemas import OPENAI_PROBLEMS, Name, Text
+from regard.serving.routes.schemas import OPENAI_PROBLEMS, Name, ServiceAnswer, Text
 from regard.serving.service import Service
 from regard.systems import TextGenerator
 
@@ -58,24 +59,75 @@ class CompletionQuestion(BaseModel):
     stream_options: StreamOptions | None = None
 
 
+class OpenAIModel(ServiceAnswer):
+    """A model that writes text."""
+
+    id: str
+    object: Literal["model"] = "model"
+    created: int = 0
+    owned_by: str = "regard"
+
+
+class OpenAIModels(ServiceAnswer):
+    """Every model that writes text."""
+
+    object: Literal["list"] = "list"
+    data: list[OpenAIModel]
+
+
+class CompletionChoice(ServiceAnswer):
+    """A text, or a piece of one; without a reason it goes on."""
+
+    index: int
+    text: str
+    logprobs: None = None
+    finish_reason: Reason | None
+
+
+class CompletionUsage(ServiceAnswer):
+    """How many tokens were read and written."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class CompletionAnswer(BaseModel):
+    """What was written; of a stream, a piece of it, and at its end how many tokens it was."""
+
+    model_config = ConfigDict(extra="forbid")
+    id: str
+    object: Literal["text_completion"]
+    created: int
+    model: str
+    choices: list[CompletionChoice]
+    usage: CompletionUsage | None = None
+
+
+_COMPLETIONS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "description": "All at once; or with `stream`, events whose data are such objects with a "
+        "piece each, then `[DONE]`.",
+    }
+}
+
+
 def openai_routes(service: Service) -> APIRouter:
     """OpenAI's routes."""
     router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=OPENAI_PROBLEMS)
 
     @router.get("/models")
-    async def models() -> dict[str, Any]:
+    async def models() -> OpenAIModels:
         """The models that write text."""
-        return {
-            "object": "list",
-            "data": [_model(one.name) for one in service.catalogue.generators],
-        }
+        return OpenAIModels(data=[OpenAIModel(id=one.name) for one in service.catalogue.generators])
 
     @router.get("/models/{name}")
-    async def model(name: str) -> dict[str, Any]:
+    async def model(name: str) -> OpenAIModel:
         """One of them."""
-        return _model(service.catalogue.generator(name).name)
+        return OpenAIModel(id=service.catalogue.generator(name).name)
 
-    @router.post("/completions", response_class=JSONResponse)
+    @router.post("/completions", response_model=CompletionAnswer, responses=_COMPLETIONS)
     async def completions(request: Request, question: CompletionQuestion) -> Response:
         """Go on from a prompt, or several; with ``stream`` as server-sent events."""
         served = service.catalogue.generator(question.model)
@@ -104,10 +156,6 @@ def openai_routes(service: Service) -> APIRouter:
         return JSONResponse({**head, "choices": choices, "usage": usage})
 
     return router
-
-
-def _model(name: str) -> dict[str, Any]:
-    return {"id": name, "object": "model", "created": 0, "owned_by": "regard"}
 
 
 def _prompts(question: CompletionQuestion) -> list[str]:

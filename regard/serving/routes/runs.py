@@ -4,19 +4,21 @@ import json
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 from regard.errors import ModelFolderError
+from regard.inspection.trace.schema import TraceDocument
 from regard.serving.refusals import RequestError
-from regard.serving.routes.schemas import PROBLEMS, Input, Name, Question, Text
+from regard.serving.routes.schemas import PROBLEMS, Input, Name, Question, ServiceAnswer, Text
 from regard.serving.runs import Standing
 from regard.serving.service import Service
 
 Column = list[float | None]
 
 
-class RunAnswer(BaseModel):
+class RunAnswer(ServiceAnswer):
     """A run, and how it stands."""
 
     name: str
@@ -36,13 +38,13 @@ class RunAnswer(BaseModel):
     )
 
 
-class RunsAnswer(BaseModel):
+class RunsAnswer(ServiceAnswer):
     """Every run that is there now."""
 
     runs: list[RunAnswer]
 
 
-class StepsAnswer(BaseModel):
+class StepsAnswer(ServiceAnswer):
     """Curves, a list each; every tenth update, or means of more of them."""
 
     update: Column
@@ -56,7 +58,7 @@ class StepsAnswer(BaseModel):
     )
 
 
-class ValidationAnswer(BaseModel):
+class ValidationAnswer(ServiceAnswer):
     """What was measured on held-out data."""
 
     update: int
@@ -69,7 +71,7 @@ class ValidationAnswer(BaseModel):
     is_best: bool
 
 
-class CurvesAnswer(BaseModel):
+class CurvesAnswer(ServiceAnswer):
     """What has happened since the cursor; all of it where ``is_whole``."""
 
     run: RunAnswer
@@ -88,13 +90,13 @@ class MomentQuestion(Question):
     target: Text | None = None
 
 
-class MomentAnswer(BaseModel):
+class MomentAnswer(ServiceAnswer):
     """A trace, and what the model itself wrote then, if it translates."""
 
     run: str
     update: int | None
     output: str | None
-    trace: dict[str, Any]
+    trace: TraceDocument
 
 
 def run_routes(service: Service) -> APIRouter:
@@ -125,25 +127,26 @@ def run_routes(service: Service) -> APIRouter:
             validations=[ValidationAnswer(**one) for one in validations],
         )
 
-    @router.post("/moment")
-    async def moment(request: Request, question: MomentQuestion) -> MomentAnswer:
+    @router.post("/moment", response_model=MomentAnswer)
+    async def moment(request: Request, question: MomentQuestion) -> JSONResponse:
         """What a model looked at when it had been trained so far."""
         folder, bounds = runs.of(question.run), service.settings.bounds
 
-        def look() -> MomentAnswer:
+        def look() -> dict[str, Any]:
             asked = question.update, question.source, question.target
             try:
                 then = service.moments.of(folder, *asked, bounds)
             except ModelFolderError as error:  # where it lies is nobody's business
                 raise RequestError(str(error).replace(str(folder), question.run)) from error
-            return MomentAnswer(
-                run=question.run,
-                update=question.update,
-                output=then.output,
-                trace=json.loads(then.trace.to_json()),
-            )
+            return {
+                "run": question.run,
+                "update": question.update,
+                "output": then.output,
+                "trace": json.loads(then.trace.to_json()),
+            }
 
-        return await service.alone(request, look)
+        # The trace's own text, not checked again: it may hold a million weights.
+        return JSONResponse(await service.alone(request, look))
 
     return router
 

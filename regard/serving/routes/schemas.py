@@ -1,9 +1,15 @@
 """What our own API is asked, and what it says: pydantic models, which OpenAPI documents."""
 
 import json
+from functools import reduce
+from operator import or_
 from typing import Annotated, Any, Literal
 
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from regard.inspection.trace import Kind
+from regard.serving.settings import Bounds
 
 Text = Annotated[str, StringConstraints(max_length=100_000)]
 Input = Annotated[str, StringConstraints(max_length=4_000_000)]  # a text, or a file in base64
@@ -15,9 +21,27 @@ Many = Annotated[int, Field(ge=1, le=1_000_000)]  # how many are allowed, the se
 EVENTS = "application/x-ndjson"  # a stream of events: a JSON object a line
 
 
-def line(event: dict[str, Any]) -> bytes:
+class EventStream(StreamingResponse):
+    """Events as they come."""
+
+    media_type = EVENTS
+
+
+def stream_of(*events: type[BaseModel], description: str) -> dict[str, Any]:
+    """What a route is told that answers with a stream of these, a JSON object a line."""
+    items = [{"$ref": f"#/components/schemas/{event.__name__}"} for event in events]
+    return {
+        "response_class": EventStream,
+        "response_model": reduce(or_, events),  # so that OpenAPI has their schemas
+        "responses": {200: {"content": {EVENTS: {"itemSchema": {"oneOf": items}}}}},
+        "response_description": description,
+    }
+
+
+def line(event: BaseModel) -> bytes:
     """One event of a stream."""
-    return f"{json.dumps(event, ensure_ascii=False, allow_nan=False)}\n".encode()
+    told = event.model_dump(mode="json")
+    return f"{json.dumps(told, ensure_ascii=False, allow_nan=False)}\n".encode()
 
 
 class Question(BaseModel):
@@ -26,14 +50,28 @@ class Question(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Problem(BaseModel):
+class ServiceAnswer(BaseModel):
+    """An answer that says all that is declared, and nothing else."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True)
+
+
+class Problem(ServiceAnswer):
     """Why a request was not taken, in one sentence, and a code that does not change."""
 
     error: str
     code: str
 
 
-class OpenAIRefusal(BaseModel):
+class ErrorEvent(ServiceAnswer):
+    """The end of a stream that could not go on."""
+
+    event: Literal["error"] = "error"
+    error: str
+    code: str
+
+
+class OpenAIRefusal(ServiceAnswer):
     """Why a request was not taken, as OpenAI's clients read it."""
 
     message: str
@@ -42,7 +80,7 @@ class OpenAIRefusal(BaseModel):
     code: str
 
 
-class OpenAIProblem(BaseModel):
+class OpenAIProblem(ServiceAnswer):
     """The same sentence and code, in an object."""
 
     error: OpenAIRefusal
@@ -88,7 +126,7 @@ class TranslateQuestion(SearchQuestion):
     alignments: bool = Field(False, description="Add which word came from which.")
 
 
-class AlignmentAnswer(BaseModel):
+class AlignmentAnswer(ServiceAnswer):
     """``matrix[j][i]``: how much target word j looked at source word i."""
 
     source_words: list[str]
@@ -98,28 +136,54 @@ class AlignmentAnswer(BaseModel):
     layer: int
 
 
-class HypothesisAnswer(BaseModel):
-    """One translation."""
+class RankedText(ServiceAnswer):
+    """A text that a search found, and how it ranks among others."""
 
     text: str
     score: float
     log_probability: float
+
+
+class HypothesisAnswer(RankedText):
+    """One translation."""
+
     tokens: list[str]
     alignment: AlignmentAnswer | None = None
 
 
-class SentenceAnswer(BaseModel):
+class SentenceAnswer(ServiceAnswer):
     """The translations of one sentence, best first, and its words that the model does not know."""
 
     hypotheses: list[HypothesisAnswer]
     unknown: list[str]
 
 
-class TranslateAnswer(BaseModel):
+class TranslateAnswer(ServiceAnswer):
     """As many as there were sentences, in their order."""
 
     model: str
     translations: list[SentenceAnswer]
+
+
+class PartialEvent(ServiceAnswer):
+    """The best unfinished output of a sentence so far."""
+
+    event: Literal["partial"] = "partial"
+    sentence: int
+    text: str
+
+
+class SentenceEvent(SentenceAnswer):
+    """The translations of a sentence, when all of it is decoded."""
+
+    event: Literal["sentence"] = "sentence"
+    sentence: int
+
+
+class TranslatedEvent(ServiceAnswer):
+    """The end of a stream: every sentence was told."""
+
+    event: Literal["done"] = "done"
 
 
 class SightQuestion(Question):
@@ -147,7 +211,7 @@ class TraceQuestion(SightQuestion):
 class CellQuestion(SightQuestion):
     """One weight: the query of a row and the key of a column, in one head."""
 
-    site: Literal["encoder", "decoder", "cross"] | None = Field(
+    site: Kind | None = Field(
         None, description="What there is, if it is not said: cross, or else the first of these."
     )
     layer: Place = 0
@@ -156,11 +220,11 @@ class CellQuestion(SightQuestion):
     column: Place = 0
 
 
-class CellAnswer(BaseModel):
+class CellAnswer(ServiceAnswer):
     """How the weight came about; ``score = sum / divisor`` where these are there."""
 
     model: str
-    site: str
+    site: Kind
     layer: int
     head: int
     row: int
@@ -182,10 +246,10 @@ class CellAnswer(BaseModel):
     context: list[float]
 
 
-class HeadAnswer(BaseModel):
+class HeadAnswer(ServiceAnswer):
     """What a head does in this sentence, each number a mean over its rows."""
 
-    kind: str
+    kind: Kind
     layer: int
     head: int
     entropy: float  # in nats
@@ -197,7 +261,7 @@ class HeadAnswer(BaseModel):
     is_uniform: bool
 
 
-class HeadsAnswer(BaseModel):
+class HeadsAnswer(ServiceAnswer):
     """Every head."""
 
     model: str
@@ -213,7 +277,7 @@ class AblateQuestion(SightQuestion):
     change: Literal["off", "uniform", "argmax"] = "off"
 
 
-class AblateAnswer(BaseModel):
+class AblateAnswer(ServiceAnswer):
     """What the model wrote before and after, and what each old token lost in log-probability."""
 
     model: str
@@ -232,7 +296,7 @@ class ViewQuestion(Question):
     form: Literal[
         "lines", "matrix", "grid", "alignment", "positions", "strip", "overview", "pictures"
     ] = "lines"
-    site: Literal["encoder", "decoder", "cross"] | None = None
+    site: Kind | None = None
     layer: Place | None = None
     heads: list[Place] | None = None
     word: Place | Name | None = None
@@ -250,7 +314,7 @@ class ExportQuestion(SightQuestion):
     view: ViewQuestion = Field(default_factory=ViewQuestion)
 
 
-class ModelAnswer(BaseModel):
+class ModelAnswer(ServiceAnswer):
     """A served model."""
 
     name: str
@@ -266,9 +330,15 @@ class ModelAnswer(BaseModel):
     )
 
 
-class InfoAnswer(BaseModel):
+class InfoAnswer(ServiceAnswer):
     """What is served, and how much one may ask for."""
 
     version: str
     models: list[ModelAnswer]
-    limits: dict[str, int | float]
+    limits: Bounds
+
+
+class HealthAnswer(ServiceAnswer):
+    """The service is there."""
+
+    status: Literal["ok"] = "ok"

@@ -4,21 +4,25 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import StreamingResponse
 from starlette.requests import Request
 
 from regard.decoding import Search
 from regard.errors import RegardError
 from regard.serving.refusals import RequestError
 from regard.serving.routes.schemas import (
-    EVENTS,
     PROBLEMS,
     AlignmentAnswer,
+    ErrorEvent,
+    EventStream,
     HypothesisAnswer,
+    PartialEvent,
     SentenceAnswer,
+    SentenceEvent,
     TranslateAnswer,
+    TranslatedEvent,
     TranslateQuestion,
     line,
+    stream_of,
 )
 from regard.serving.service import Service
 from regard.serving.translation import (
@@ -32,9 +36,9 @@ from regard.serving.translation import (
 
 def translate_routes(service: Service) -> APIRouter:
     """The routes under /api/v1 that translate."""
-    router = APIRouter(prefix="/api/v1", tags=["translate"])
+    router = APIRouter(prefix="/api/v1", tags=["translate"], responses=PROBLEMS)
 
-    @router.post("/translate", responses=PROBLEMS)
+    @router.post("/translate")
     async def translate(request: Request, question: TranslateQuestion) -> TranslateAnswer:
         """Translate one sentence or many; requests that come together are searched together."""
         runner, asked = _runner(service, question, is_streamed=False)
@@ -45,20 +49,16 @@ def translate_routes(service: Service) -> APIRouter:
 
     @router.post(
         "/translate/stream",
-        response_class=StreamingResponse,
-        responses={
-            **PROBLEMS,
-            200: {
-                "content": {EVENTS: {"schema": {"type": "string"}}},
-                "description": "One JSON object a line: `partial` (the best unfinished output of a "
-                "sentence so far), `sentence` (its translations), `done` or `error`.",
-            },
-        },
+        **stream_of(
+            *(PartialEvent, SentenceEvent, TranslatedEvent, ErrorEvent),
+            description="One JSON object a line: `partial` (the best unfinished output of a "
+            "sentence so far), `sentence` (its translations), `done` or `error`.",
+        ),
     )
-    async def stream(question: TranslateQuestion) -> StreamingResponse:
+    async def stream(question: TranslateQuestion) -> EventStream:
         """Translate, and say each output as it is decoded."""
         runner, asked = _runner(service, question, is_streamed=True)
-        return StreamingResponse(_lines(service.begin(runner, asked)), media_type=EVENTS)
+        return EventStream(_lines(service.begin(runner, asked)))
 
     return router
 
@@ -115,10 +115,9 @@ async def _lines(events: AsyncIterator[tuple[int, Any]]) -> AsyncIterator[bytes]
         async for place, event in events:
             match event:
                 case PartialTranslation(text):
-                    yield line({"event": "partial", "sentence": place, "text": text})
+                    yield line(PartialEvent(sentence=place, text=text))
                 case TranslationResult():
-                    answer = sentence(event).model_dump()
-                    yield line({"event": "sentence", "sentence": place, **answer})
-        yield line({"event": "done"})
+                    yield line(SentenceEvent(sentence=place, **vars(sentence(event))))
+        yield line(TranslatedEvent())
     except RegardError as error:
-        yield line({"event": "error", "error": str(error), "code": error.code})
+        yield line(ErrorEvent(error=str(error), code=error.code))

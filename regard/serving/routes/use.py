@@ -2,11 +2,12 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 from regard import __version__
 from regard.inspection.heads import n_heads
@@ -20,10 +21,20 @@ from regard.serving.routes.schemas import (
     ModelAnswer,
     Name,
     Question,
+    ServiceAnswer,
 )
 from regard.serving.service import Service
 from regard.serving.settings import read_input
-from regard.systems import OpenedModel
+from regard.systems import (
+    Answer,
+    FilledText,
+    OpenedModel,
+    TaggedText,
+    TextLabel,
+    Translation,
+    WrittenText,
+)
+from regard.systems.captions import Caption
 
 
 class UseQuestion(Question):
@@ -36,12 +47,17 @@ class UseQuestion(Question):
     inputs: list[Input | list[Input]] = Field(min_length=1, max_length=10_000)
 
 
-class UseAnswer(BaseModel):
+UseResult = (
+    Translation | Caption | Answer | WrittenText | FilledText | TaggedText | TextLabel
+)  # what ``use`` of the opened models gives
+
+
+class UseAnswer(ServiceAnswer):
     """A result for each input, in their order; what it holds depends on what the model does."""
 
     model: str
     does: str
-    results: list[dict[str, Any]]
+    results: list[UseResult]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +88,10 @@ def use_routes(service: Service) -> APIRouter:
     async def info() -> InfoAnswer:
         """Say which models are served, and how much one may ask for."""
         models = [_described(one) for one in service.catalogue.models]
-        limits = dict(vars(service.settings.bounds))
-        return InfoAnswer(version=__version__, models=models, limits=limits)
+        return InfoAnswer(version=__version__, models=models, limits=service.settings.bounds)
 
-    @router.post("/use")
-    async def use(request: Request, question: UseQuestion) -> UseAnswer:
+    @router.post("/use", response_model=UseAnswer)
+    async def use(request: Request, question: UseQuestion) -> JSONResponse:
         """Translate, write, fill, classify or tag: what the model is for, as usual."""
         served, bounds = service.catalogue.model(question.model), service.settings.bounds
         parts = [[one] if isinstance(one, str) else one for one in question.inputs]
@@ -89,7 +104,8 @@ def use_routes(service: Service) -> APIRouter:
         ]
         payloads = [one[0] if len(one) == 1 else tuple(one) for one in inputs]
         results = await service.answer(request, UseRunner(served), payloads)
-        return UseAnswer(model=served.name, does=served.does, results=results)
+        # As the library says it: which of the kinds of results it is, nobody has to guess again.
+        return JSONResponse({"model": served.name, "does": served.does, "results": results})
 
     return router
 
