@@ -1,12 +1,7 @@
-<<<<<<< HEAD
-// Builds the page into regard/inspection/viewer; --check compares instead of writing, --test runs the
-// unit tests. The same sources give the same bytes: no date, no path, no map.
-=======
-// Builds the page into regard/serving/page, and before it the types of the contract between page
+// Builds the page into regard/inspection/viewer, and before it the types of the contract between page
 // and service (src/contract.ts, of contract.json, which contract.py writes); --check compares
 // instead of writing, --test runs the unit tests. The same sources give the same bytes: no date, no
 // path, no map.
->>>>>>> 49b61f2 (One contract: every answer and every trace has a schema, declared once in Python; the page's types are made of it)
 import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
