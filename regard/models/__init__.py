@@ -9,6 +9,7 @@ from regard.models.gpt import Gpt
 from regard.models.interface import SearchesItself, Step
 from regard.models.labelling import Classifier, Labeller, Tagger
 from regard.models.model import Model, Predicted
+from regard.models.reinforce import MovingAverage, baseline_loss, reinforce
 from regard.models.transformer import Transformer
 
 __all__ = [
@@ -21,10 +22,13 @@ __all__ = [
     "Gpt",
     "Labeller",
     "Model",
+    "MovingAverage",
     "Predicted",
     "SearchesItself",
     "Sizes",
     "Step",
     "Tagger",
     "Transformer",
+    "baseline_loss",
+    "reinforce",
 ]

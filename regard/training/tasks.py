@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from regard.data import Batch
 from regard.kernels import linear_cross_entropy
-from regard.models import EncoderDecoder, Model, Predicted
+from regard.models import EncoderDecoder, Model, Predicted, baseline_loss, reinforce
 from regard.shapes import Float, Int, Tensor
 from regard.special import PAD
 
@@ -55,22 +55,21 @@ def translation(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Ten
     if model.training and predicted.cost is not None:
         loss = loss + predicted.cost * len(labels)
     if model.training and predicted.log_choice is not None:
-        lots = _reinforce(model, predicted, labels)
-        loss = loss + lots - lots.detach()  # a way to its gradient; as a value it says nothing
+        loss = loss + _learned_choice(model, predicted, labels)
     return loss, len(labels)
 
 
-def _reinforce(
+def _learned_choice(
     model: EncoderDecoder, predicted: Predicted, labels: Int[Tensor, "N"]
 ) -> Float[Tensor, ""]:
-    """REINFORCE with a baseline, for what was drawn by lot (Williams 1992, Xu et al. 2015).
+    """What teaches where to look, of draws: the reward is ``log p(word)`` of the word at hand.
 
-    ``∇ E[R] = E[(R - b) ∇ log p(draw)]`` with ``R = log p(word)`` of the word at hand, and b what
-    R was expected to be, which learns by least squares (Mnih and Gregor 2014).
+    What it was expected to be learns by least squares (Mnih and Gregor 2014). As a value it is 0.
     """
     assert predicted.log_choice is not None
     assert predicted.baseline is not None
     logits = model.output(predicted.hidden.detach()).detach()
     reward = -F.cross_entropy(logits, labels, reduction="none")
-    beyond = reward - predicted.baseline
-    return 0.5 * beyond.square().sum() - (beyond.detach() * predicted.log_choice).sum()
+    expecting = baseline_loss(predicted.baseline, reward)
+    policy = reinforce(predicted.log_choice, reward, predicted.baseline)
+    return policy + expecting - expecting.detach()
