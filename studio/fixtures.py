@@ -4,10 +4,11 @@ $ python studio/fixtures.py
 """
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from regard.attention import (
@@ -22,7 +23,7 @@ from regard.attention import (
 from regard.inspection.recording import record
 from regard.inspection.scene.colours import COLOURS, RAMPS, ramp_table
 from regard.inspection.scene.measure import text_width
-from regard.inspection.trace import Trace, table
+from regard.inspection.trace import Trace, TracedPicture, table
 from regard.lessons.explanation import LECTURE_TABLE, worked_attention, worked_embeddings
 
 FOLDER = Path(__file__).parent / "tests"
@@ -114,6 +115,19 @@ def tables(seen: Trace) -> list[dict[str, Any]]:
     return told
 
 
+def captioned(seen: Trace) -> Trace:
+    """A trace whose source is a picture: 2 × 3 cells of 5 × 9 pixels."""
+    pixels = np.arange(5 * 9 * 3, dtype=np.uint8).reshape(5, 9, 3)
+    site = seen.site("cross", 1)
+    weights = np.ascontiguousarray(site.weights[..., :6])
+    weights /= weights.sum(-1, keepdims=True)
+    picture = TracedPicture(pixels, (2, 3), "a picture")
+    return replace(seen, source=picture, sites=(replace(site, weights=weights),), positions=None)
+
+
 if __name__ == "__main__":
+    of_picture = captioned(Trace.open(FOLDER / "en-fr.trace"))
+    of_picture.save(FOLDER / "picture.trace")
+    (FOLDER / "picture.json").write_text(f"{of_picture.to_json()}\n", "utf-8")
     text = json.dumps(fixture(), ensure_ascii=False, separators=(",", ":"))
     (FOLDER / "fixture.json").write_text(f"{text}\n", "utf-8")

@@ -1,49 +1,28 @@
 // The service's own API, under /api/v1 beside the page; where it is not there, canned sentences.
+import {
+  type AblateAnswer,
+  type CellQuestion,
+  type FillAnswer,
+  type GenerateQuestion,
+  type GeneratedEvent,
+  type InfoAnswer,
+  type ModelAnswer,
+  type Problem,
+  type RankedText,
+  type RecordedSentence,
+  type Routes,
+  SCHEMAS,
+  type SightQuestion,
+  type TokenEvent,
+  type ViewQuestion,
+} from "./contract";
 import { fetched } from "./key";
 import { type Arithmetic } from "./mathematics/arithmetic";
 import { type Does, type Kind, type Trace, checkedTrace } from "./trace";
 import { traceFromBytes } from "./trace_file";
 
-export interface Model {
-  name: string;
-  does: Does;
-  source_language: string | null;
-  target_language: string | null;
-  kind: string | null;
-  heads: Record<string, number[]>;
-}
-
-export interface Hypothesis {
-  text: string;
-  score: number;
-  log_probability: number;
-}
-
-export interface Ablation {
-  heads: string[];
-  before: string;
-  after: string;
-  has_changed: boolean;
-  tokens: string[];
-  changes: number[];
-  change: number;
-}
-
-export interface Vectors {
-  kind: Kind;
-  layer: number;
-  queries: number[][][];
-  keys: number[][][];
-  values: number[][][];
-}
-
-export interface Canned {
-  name: string;
-  trace: Trace;
-  hypotheses: Hypothesis[];
-  sites: Vectors[];
-  ablations: Record<string, Ablation>;
-}
+/** A served model that there are pictures of. */
+export type Model = ModelAnswer & { does: Does };
 
 export interface Sight {
   model: string | null;
@@ -53,13 +32,13 @@ export interface Sight {
   most?: number;
 }
 
-export interface Cell {
-  site: Kind;
-  layer: number;
-  head: number;
-  row: number;
-  column: number;
-}
+export type Cell = Required<
+  Pick<CellQuestion, "layer" | "head" | "row" | "column"> & { site: Kind }
+>;
+
+type Post = Extract<keyof Routes, `POST /api/v1/${string}`>;
+type Path<Route> = Route extends `${string} /api/v1/${infer Rest}` ? Rest : never;
+type Asking<To extends Path<Post>> = Routes[`POST /api/v1/${To}`]["question"];
 
 /** What the service says when it refuses, in one sentence, and its code for that. */
 export class Refused extends Error {
@@ -79,7 +58,11 @@ export function orUnreachable(thrown: unknown): never {
   throw new Refused("the service does not answer", "unreachable");
 }
 
-export async function asked(path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+async function fetchedAnswer(
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<Response> {
   const answer = await fetched(`${BASE}/${path}`, {
     method: body === undefined ? "GET" : "POST",
     ...(body === undefined
@@ -88,30 +71,60 @@ export async function asked(path: string, body?: unknown, signal?: AbortSignal):
     ...(signal === undefined ? {} : { signal }),
   }).catch(orUnreachable);
   if (answer.ok) return answer;
-  const said = (await answer.json().catch(() => null)) as { error?: unknown; code?: string } | null;
+  const said = (await answer.json().catch(() => null)) as Partial<Problem> | null;
   const sentence = said?.error ?? `${answer.status} ${answer.statusText}`;
   throw new Refused(String(sentence), said?.code);
 }
 
-const SHOWN: readonly string[] = ["translate", "write", "fill"] satisfies Does[];
+/** What is at an address. */
+export async function got<From extends Path<Extract<keyof Routes, `GET /api/v1/${string}`>>>(
+  path: From,
+  query?: Record<string, string>,
+): Promise<Routes[`GET /api/v1/${From}`]["answer"]> {
+  const said = query === undefined ? "" : `?${new URLSearchParams(query).toString()}`;
+  return (await fetchedAnswer(`${path}${said}`)).json() as never;
+}
+
+/** What is answered to a question, before it is read: a file, or a stream. */
+export const asked = <To extends Path<Post>>(
+  path: To,
+  question: Asking<To>,
+  signal?: AbortSignal,
+): Promise<Response> => fetchedAnswer(path, question, signal);
+
+type Told = { [Route in Post]: Routes[Route] extends { answer: object } ? Route : never }[Post];
+
+/** What is answered to a question. */
+export async function answered<To extends Path<Told>>(
+  path: To,
+  question: Asking<To>,
+  signal?: AbortSignal,
+): Promise<Routes[`POST /api/v1/${To}`]["answer"]> {
+  return (await fetchedAnswer(path, question, signal)).json() as never;
+}
+
+const SHOWN: readonly string[] = SCHEMAS.TraceHeader.properties.does.enum;
+
+const isShown = (model: ModelAnswer): model is Model => SHOWN.includes(model.does);
 
 /** The served models that there are pictures of; none if no service answers. */
 export async function servedModels(): Promise<Model[]> {
   try {
     const answer = await fetched(`${BASE}/info`);
     if (!answer.ok || !(answer.headers.get("content-type") ?? "").includes("json")) return [];
-    const info = (await answer.json()) as { models?: Model[] };
-    return (info.models ?? []).filter((model) => SHOWN.includes(model.does));
+    const info = (await answer.json()) as Partial<InfoAnswer>;
+    return (info.models ?? []).filter(isShown);
   } catch {
     return [];
   }
 }
 
-export async function canned(name: string): Promise<Canned> {
+export async function canned(name: string): Promise<RecordedSentence> {
   const answer = await fetch(`canned.${name}.json`).catch(orUnreachable);
   if (!answer.ok) throw new Refused(`canned.${name}.json: ${answer.status}`);
-  const found = (await answer.json()) as Canned;
-  return { ...found, trace: checkedTrace(found.trace) };
+  const found = (await answer.json()) as RecordedSentence;
+  checkedTrace(found.trace);
+  return found;
 }
 
 /** A recorded text of a language model. */
@@ -121,7 +134,7 @@ export async function cannedStory(name: string): Promise<Trace> {
   return traceFromBytes(await answer.arrayBuffer());
 }
 
-const sightBody = (sight: Sight): Record<string, string | number> => ({
+const sightBody = (sight: Sight): SightQuestion => ({
   source: sight.source,
   ...(sight.model === null ? {} : { model: sight.model }),
   ...(sight.target === null ? {} : { target: sight.target }),
@@ -129,17 +142,9 @@ const sightBody = (sight: Sight): Record<string, string | number> => ({
 });
 
 export async function traceOf(sight: Sight, signal?: AbortSignal): Promise<Trace> {
-  const body = { ...sightBody(sight), format: "safetensors", precision: "float32" };
-  const answer = await asked("trace", body, signal);
+  const question = { ...sightBody(sight), format: "safetensors" } as const;
+  const answer = await asked("trace", question, signal);
   return traceFromBytes(await answer.arrayBuffer());
-}
-
-interface Event {
-  event: "partial" | "sentence" | "done" | "error";
-  text?: string;
-  error?: string;
-  code?: string;
-  hypotheses?: Hypothesis[];
 }
 
 /** Translate; each output is told while it is decoded, and all are given at the end. */
@@ -148,56 +153,32 @@ export async function translated(
   model: string | null,
   tell: (partial: string) => void,
   signal?: AbortSignal,
-): Promise<Hypothesis[]> {
-  const body = { text, n_best: 5, beam: 5, ...(model === null ? {} : { model }) };
-  const answer = await asked("translate/stream", body, signal);
-  let found: Hypothesis[] = [];
-  for await (const line of lines(answer)) {
-    const event = JSON.parse(line) as Event;
-    if (event.event === "partial") tell(event.text ?? "");
-    if (event.event === "sentence") found = event.hypotheses ?? [];
-    if (event.event === "error") throw new Refused(event.error ?? "", event.code);
+): Promise<readonly RankedText[]> {
+  const answer = await asked("translate/stream", { text, model, n_best: 5, beam: 5 }, signal);
+  let found: readonly RankedText[] = [];
+  for await (const event of events<"translate/stream">(answer)) {
+    if (event.event === "partial") tell(event.text);
+    if (event.event === "sentence") found = event.hypotheses;
+    if (event.event === "error") throw new Refused(event.error, event.code);
   }
   return found;
 }
 
 /** How a story is to be written. */
-export interface Wish {
-  model: string | null;
-  prompt: string;
-  max_tokens: number;
-  temperature: number;
-  top_k: number;
-  top_p: number;
-  seed: number;
-}
-
-/** A token as it was written. */
-export interface Piece {
-  id: number;
-  text: string;
-  log_probability: number;
-}
+export type Wish = Required<GenerateQuestion>;
 
 /** Write on from a prompt; each token is told as it comes, and at the end why there are no more. */
 export async function told(
   wish: Wish,
-  tell: (piece: Piece) => void,
+  tell: (token: TokenEvent) => void,
   signal?: AbortSignal,
-): Promise<"stop" | "length"> {
-  let reason: "stop" | "length" = "stop";
-  const { model, ...rest } = wish;
-  const answer = await asked("generate", { ...rest, ...(model === null ? {} : { model }) }, signal);
-  for await (const line of lines(answer)) {
-    const event = JSON.parse(line) as Piece & {
-      event: string;
-      reason?: typeof reason;
-      error?: string;
-      code?: string;
-    };
+): Promise<GeneratedEvent["reason"]> {
+  let reason: GeneratedEvent["reason"] = "stop";
+  const answer = await asked("generate", wish, signal);
+  for await (const event of events<"generate">(answer)) {
     if (event.event === "token") tell(event);
-    if (event.event === "done") reason = event.reason ?? reason;
-    if (event.event === "error") throw new Refused(event.error ?? "", event.code);
+    if (event.event === "done") reason = event.reason;
+    if (event.event === "error") throw new Refused(event.error, event.code);
   }
   return reason;
 }
@@ -209,15 +190,8 @@ export async function storyTrace(
   signal?: AbortSignal,
 ): Promise<Trace> {
   const { model, prompt } = wish;
-  const body = { prompt, tokens, ...(model === null ? {} : { model }) };
-  const answer = await asked("generate/trace", body, signal);
+  const answer = await asked("generate/trace", { model, prompt, tokens }, signal);
   return traceFromBytes(await answer.arrayBuffer());
-}
-
-/** A word that fits into a gap. */
-export interface Fit {
-  word: string;
-  probability: number;
 }
 
 /** For each gap of a text the words that fit best. */
@@ -226,9 +200,15 @@ export async function filled(
   model: string | null,
   k: number,
   signal?: AbortSignal,
-): Promise<Fit[][]> {
-  const answer = await asked("fill", { text, k, ...(model === null ? {} : { model }) }, signal);
-  return ((await answer.json()) as { gaps: Fit[][] }).gaps;
+): Promise<FillAnswer["gaps"]> {
+  return (await answered("fill", { text, k, model }, signal)).gaps;
+}
+
+/** A stream's events as they come, a line each. */
+async function* events<To extends Path<Told>>(
+  answer: Response,
+): AsyncGenerator<Routes[`POST /api/v1/${To}`]["answer"]> {
+  for await (const line of lines(answer)) yield JSON.parse(line) as never;
 }
 
 async function* lines(answer: Response): AsyncGenerator<string> {
@@ -243,32 +223,12 @@ async function* lines(answer: Response): AsyncGenerator<string> {
   }
 }
 
-interface CellAnswer {
-  row_token: string;
-  column_token: string;
-  column_tokens: string[];
-  column: number;
-  formula: string;
-  query: number[];
-  key: number[];
-  products: number[] | null;
-  sum: number | null;
-  divisor: number | null;
-  score: number;
-  scores: number[];
-  may_see: boolean[];
-  weights: number[];
-  values: number[][];
-  context: number[];
-}
-
 export async function arithmeticOf(
   sight: Sight,
   cell: Cell,
   signal?: AbortSignal,
 ): Promise<Arithmetic> {
-  const answer = await asked("arithmetic", { ...sightBody(sight), ...cell }, signal);
-  const said = (await answer.json()) as CellAnswer;
+  const said = await answered("arithmetic", { ...sightBody(sight), ...cell }, signal);
   const { row_token, column_token, column_tokens, may_see, ...numbers } = said;
   return {
     ...numbers,
@@ -283,25 +243,12 @@ export async function ablationOf(
   sight: Sight,
   heads: readonly string[],
   signal?: AbortSignal,
-): Promise<Ablation> {
-  const answer = await asked("ablate", { ...sightBody(sight), heads, change: "off" }, signal);
-  return (await answer.json()) as Ablation;
-}
-
-/** What of a sentence a page shows first. */
-export interface Seen {
-  form: "matrix" | "lines";
-  site: Kind;
-  layer: number;
-  heads: readonly number[];
-  merges: boolean;
-  hides_special: boolean;
-  reading: "predicting" | "reading";
-  theme: "light" | "dark";
+): Promise<AblateAnswer> {
+  return answered("ablate", { ...sightBody(sight), heads, change: "off" }, signal);
 }
 
 /** Every picture of the sentence as one page of its own, which opens at what is seen. */
-export async function pageOf(sight: Sight, view: Seen): Promise<Blob> {
+export async function pageOf(sight: Sight, view: ViewQuestion): Promise<Blob> {
   const answer = await asked("export", { ...sightBody(sight), format: "html", view });
   return answer.blob();
 }

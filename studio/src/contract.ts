@@ -546,10 +546,10 @@ export type SiteDocument = {
   is_uniform: readonly boolean[];
   /** Not where a window fades out (Luong's local-p). */
   sums_to_one: boolean;
-  /** What a row is, in words. */
-  rows: string;
+  /** What a row is, in words; a document that the page wrote has none. */
+  rows?: string | null;
   /** What a column is, in words. */
-  columns: string;
+  columns?: string | null;
   /** weights[head][row][column] */
   weights: readonly (readonly (readonly number[])[])[];
 };
@@ -642,7 +642,7 @@ export type TraceDocument = {
   /** Of all else; a JSON document and files of before have none. */
   crc32?: number | null;
   /** What is added for each place. */
-  positions: readonly (readonly number[])[] | null;
+  positions?: readonly (readonly number[])[] | null;
 };
 
 /** What a trace file says beside its arrays. */
@@ -923,7 +923,7 @@ export const SCHEMAS = {
         },
         type: "array",
       },
-      png: { type: "string" },
+      png: { pattern: "^[A-Za-z0-9+/]+=*$", type: "string" },
     },
     required: ["grid", "boxes", "png"],
     type: "object",
@@ -974,14 +974,14 @@ export const SCHEMAS = {
       layer: { type: "integer" },
       is_uniform: { items: { type: "boolean" }, type: "array" },
       sums_to_one: { type: "boolean" },
-      rows: { type: "string" },
-      columns: { type: "string" },
+      rows: { anyOf: [{ type: "string" }, { type: "null" }] },
+      columns: { anyOf: [{ type: "string" }, { type: "null" }] },
       weights: {
         items: { items: { items: { type: "number" }, type: "array" }, type: "array" },
         type: "array",
       },
     },
-    required: ["kind", "layer", "is_uniform", "sums_to_one", "rows", "columns", "weights"],
+    required: ["kind", "layer", "is_uniform", "sums_to_one", "weights"],
     type: "object",
   },
   SiteHeader: {
@@ -1031,17 +1031,7 @@ export const SCHEMAS = {
         ],
       },
     },
-    required: [
-      "format",
-      "source",
-      "target",
-      "sites",
-      "steps",
-      "provenance",
-      "aligning",
-      "depths",
-      "positions",
-    ],
+    required: ["format", "source", "target", "sites", "steps", "provenance", "aligning", "depths"],
     type: "object",
   },
   TraceHeader: {

@@ -1,55 +1,9 @@
 // Training runs: what the service tells of them, again and again while they go; or recorded ones.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Refused, asked, orUnreachable } from "./api";
-import { type Site, type Trace, checkedTrace } from "./trace";
+import { Refused, answered, got, orUnreachable } from "./api";
+import type { CurvesAnswer, RecordedTraining, RunAnswer, StepsAnswer } from "./contract";
+import { type Trace, checkedTrace } from "./trace";
 import { asError } from "./trouble";
-
-export type State = "preparing" | "training" | "quiet" | "finished" | "stopped";
-type Column = (number | null)[];
-
-export interface Run {
-  name: string;
-  state: State;
-  recipe: string | null;
-  kind: string | null;
-  measure: string | null;
-  update: number;
-  updates: number | null;
-  epoch: number;
-  seconds: number;
-  silent: number;
-  reason: string | null;
-  chosen: string | null;
-  /** updates whose weights are there; null are those in use */
-  moments: (number | null)[];
-}
-
-export interface Steps {
-  update: Column;
-  seconds: Column;
-  loss: Column;
-  learning_rate: Column;
-  gradient_norm: Column;
-  tokens_per_second: Column;
-}
-
-export interface Validation {
-  update: number;
-  seconds: number | null;
-  loss: number | null;
-  perplexity: number | null;
-  bits_per_character: number | null;
-  bleu: number | null;
-  chrf: number | null;
-  is_best: boolean;
-}
-
-export interface Curves {
-  run: Run;
-  cursor: string;
-  steps: Steps;
-  validations: Validation[];
-}
 
 /** A text through the weights of an update, and what the model itself wrote then. */
 export interface Then {
@@ -57,64 +11,55 @@ export interface Then {
   output: string | null;
 }
 
-interface Recorded {
-  runs: Curves[];
-  run: string;
-  trace: Trace;
-  moments: { update: number | null; output: string | null; sites: Site[] }[];
-}
-
 export interface Running {
-  runs: readonly Run[] | null;
-  curves: ReadonlyMap<string, Curves>;
+  runs: readonly RunAnswer[] | null;
+  curves: ReadonlyMap<string, CurvesAnswer>;
   /** the run to show unless others are chosen; it stays the same when another one writes */
   newest: string | null;
   /** what is shown where no run is served */
-  recorded: Recorded | null;
+  recorded: RecordedTraining | null;
   trouble: Error | null;
 }
 
 const APART = 2000; // milliseconds between two looks at a run that goes on
 const RARELY = 5; // so many of them for the list, and for runs that are over
 
-export async function served(): Promise<Run[]> {
-  const answer = await asked("runs");
-  return ((await answer.json()) as { runs: Run[] }).runs;
+export async function served(): Promise<readonly RunAnswer[]> {
+  return (await got("runs")).runs;
 }
 
 /** One that trains, or else the one that wrote last. */
-export function newestOf(runs: readonly Run[]): Run | undefined {
+export function newestOf(runs: readonly RunAnswer[]): RunAnswer | undefined {
   const training = runs.filter((run) => run.state === "training");
   const among = training.length > 0 ? training : runs;
   return [...among].sort((a, b) => a.silent - b.silent)[0];
 }
 
-export function joined(before: Curves | undefined, part: Curves & { is_whole: boolean }): Curves {
+export function joined(before: CurvesAnswer | undefined, part: CurvesAnswer): CurvesAnswer {
   if (before === undefined || part.is_whole) return part;
   const steps = Object.fromEntries(
     Object.entries(part.steps).map(([name, column]) => [
       name,
-      [...before.steps[name as keyof Steps], ...(column as Column)],
+      [...before.steps[name as keyof StepsAnswer], ...column],
     ]),
-  ) as unknown as Steps;
+  ) as unknown as StepsAnswer;
   return { ...part, steps, validations: [...before.validations, ...part.validations] };
 }
 
-async function curvesOf(name: string, before: Curves | undefined): Promise<Curves> {
-  const query = new URLSearchParams({ run: name, since: before?.cursor ?? "" });
-  const answer = await asked(`runs/curves?${query.toString()}`);
-  return joined(before, (await answer.json()) as Curves & { is_whole: boolean });
+async function curvesOf(name: string, before: CurvesAnswer | undefined): Promise<CurvesAnswer> {
+  return joined(before, await got("runs/curves", { run: name, since: before?.cursor ?? "" }));
 }
 
-async function cannedRuns(): Promise<Recorded> {
+async function cannedRuns(): Promise<RecordedTraining> {
   const answer = await fetch("canned.training.json").catch(orUnreachable);
   if (!answer.ok) throw new Refused(`canned.training.json: ${answer.status}`);
-  const found = (await answer.json()) as Recorded;
-  return { ...found, trace: checkedTrace(found.trace) };
+  const found = (await answer.json()) as RecordedTraining;
+  checkedTrace(found.trace);
+  return found;
 }
 
 /** No runs, if the service knows of none; one that has gone away is not passed over. */
-function orNone(error: unknown): Run[] {
+function orNone(error: unknown): readonly RunAnswer[] {
   if (error instanceof Refused && error.code === "unreachable") throw error;
   return [];
 }
@@ -184,21 +129,14 @@ export async function momentOf(
   target: string | null,
   signal: AbortSignal,
 ): Promise<Then> {
-  const body = {
-    run,
-    source,
-    ...(update === null ? {} : { update }),
-    ...(target === null ? {} : { target }),
-  };
-  const answer = await asked("runs/moment", body, signal);
-  const said = (await answer.json()) as { trace: unknown; output: string | null };
+  const said = await answered("runs/moment", { run, update, source, target }, signal);
   return { trace: checkedTrace(said.trace), output: said.output };
 }
 
 /** What became of the heads: of a recorded run, or asked of the service one after the other. */
 export function useMoments(
-  run: Run | null,
-  recorded: Recorded | null,
+  run: RunAnswer | null,
+  recorded: RecordedTraining | null,
   text: string | null,
   times: number,
 ): { seen: ReadonlyMap<number | null, Then>; trouble: Error | null; isLooking: boolean } {

@@ -4,7 +4,7 @@ import { render } from "preact";
 import { useState } from "preact/hooks";
 import type { Theme } from "./colours";
 import { COLOURS } from "./colours";
-import type { Ablation } from "./api";
+import type { AblateAnswer } from "./contract";
 import { paint } from "./paint";
 import { Picture } from "./picture";
 import { type Scene, framed } from "./scene";
@@ -78,7 +78,7 @@ interface Props {
   theme: Theme;
   name: string;
   say: Say;
-  trace?: Trace & { ablation?: Ablation };
+  trace?: Trace & { ablation?: AblateAnswer };
   /** only where a model is served: it makes a page with every picture of the sentence */
   page?: (() => Promise<Blob>) | null;
 }

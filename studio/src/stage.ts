@@ -1,15 +1,16 @@
 // What the views are given: the address, how to change it, what is shown, and how it looks.
 import type { Address } from "./address";
-import type { Canned, Hypothesis, Model, Sight } from "./api";
+import type { Model, Sight } from "./api";
 import type { Theme } from "./colours";
+import type { RankedText, RecordedSentence } from "./contract";
 import type { Trace } from "./trace";
 import type { Say } from "./words";
 
 export interface Shown {
   trace: Trace;
-  hypotheses: readonly Hypothesis[];
+  hypotheses: readonly RankedText[];
   /** only of a recorded sentence */
-  canned: Canned | null;
+  canned: RecordedSentence | null;
   /** only of a served model: how to ask for the same again */
   sight: Sight | null;
   /** only of a file */

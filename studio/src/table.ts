@@ -43,7 +43,9 @@ export function labels(
   tokens: readonly Token[],
   merges: boolean,
 ): readonly Label[] {
-  return merges ? wordLabels(sentence, tokens) : tokenLabels(tokens);
+  // The cells of a picture have no id, and none is part of a word.
+  const areCells = tokens.every((token) => token.id < 0);
+  return merges && !areCells ? wordLabels(sentence, tokens) : tokenLabels(tokens);
 }
 
 function tokenLabels(tokens: readonly Token[]): readonly Label[] {
@@ -51,8 +53,8 @@ function tokenLabels(tokens: readonly Token[]): readonly Label[] {
   let before: number | null = null;
   return tokens.map((token, place) => {
     let text = token.text.replaceAll("▁", " ").trim() || "␣";
-    if (marks && token.word !== null && token.word === before) text = `·${text}`;
-    before = token.word;
+    if (marks && token.word != null && token.word === before) text = `·${text}`;
+    before = token.word ?? null;
     const is_special = isSpecial(token);
     const is_unknown = isUnknown(token);
     const { start, end } = token;
@@ -69,7 +71,7 @@ function wordLabels(sentence: Sentence, tokens: readonly Token[]): readonly Labe
   let start = -1;
   let end = -1;
   tokens.forEach((token, place) => {
-    const word = token.word === null ? undefined : sentence.words[token.word];
+    const word = token.word == null ? undefined : sentence.words[token.word];
     const last = found.at(-1);
     if (word === undefined) {
       found.push({ text: token.text, places: [place], is_special: true });

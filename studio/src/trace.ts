@@ -1,74 +1,31 @@
-// A trace as Regard writes it (Trace.to_json), and the checks that let a stranger's file be shown.
+// A trace as Regard writes it, and the checks that let a stranger's file be shown.
+import {
+  SCHEMAS,
+  type Sentence,
+  type SiteDocument,
+  type SiteHeader,
+  type Token,
+  type TraceDocument,
+  type TraceHeader,
+} from "./contract";
+import { isObject, isOf } from "./validation";
 
-export const KINDS = ["encoder", "decoder", "cross"] as const;
-export type Kind = (typeof KINDS)[number];
+export type { Sentence, Token };
 
-export interface Word {
-  text: string;
-  start: number;
-  end: number;
-}
-
-export interface Token extends Word {
-  id: number;
-  word: number | null;
-}
-
-export interface Sentence {
-  text: string;
-  words: readonly Word[];
-  tokens: readonly Token[];
-  /** what a decoder reads before it writes the first token; <s> unless it is said */
-  first?: Token | null;
-}
-
-export interface Site {
-  kind: Kind;
-  layer: number;
-  is_uniform: readonly boolean[];
-  /** weights[head][row][column] */
-  weights: readonly (readonly (readonly number[])[])[];
-}
-
-export interface Alternative {
-  id: number;
-  text: string;
-  log_probability: number;
-}
-
-export interface Step {
-  log_probability: number;
-  alternatives: readonly Alternative[];
-}
-
-export interface Provenance {
-  model: string;
-  kind: string;
-  recipe: string;
-  version: string;
-  is_forced: boolean;
-  [other: string]: string | number | boolean;
-}
+export const KINDS = SCHEMAS.SiteHeader.properties.kind.enum;
+export type Kind = SiteHeader["kind"];
 
 /** What the two sentences of a trace are.
  *
  * Whoever translates reads the source and writes the target; whoever writes goes on from the
  * source, and the target is the whole text; whoever fills reads the source, and the target holds
  * a token for each of its gaps. */
-export type Does = "translate" | "write" | "fill";
+export type Does = NonNullable<TraceHeader["does"]>;
 
-export interface Trace {
-  does?: Does;
-  format: number;
-  source: Sentence;
-  target: Sentence;
-  sites: readonly Site[];
-  steps: readonly Step[];
-  provenance: Provenance;
-  aligning: number | null;
-}
+export type Site = SiteDocument;
+export type Trace = TraceDocument;
 
-export const FORMAT = 1;
+const FORMAT = SCHEMAS.TraceHeader.properties.format.maximum;
 const BOS: Token = { id: 2, text: "<s>", start: 0, end: 0, word: null };
 const SPECIAL = new Set([0, 2, 3]); // PAD, BOS, EOS
 const UNKNOWN = 1;
@@ -121,82 +78,73 @@ export class NotATrace extends Error {}
 
 export class TooNew extends Error {}
 
-type Plain = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Plain =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const isNumber = (value: unknown): value is number =>
-  typeof value === "number" && Number.isFinite(value);
-
-function isSentence(value: unknown): value is Sentence {
-  if (!isObject(value) || typeof value.text !== "string") return false;
-  const { words, tokens, first = null } = value;
-  if (!Array.isArray(words) || !Array.isArray(tokens)) return false;
-  const isWord = (word: unknown): boolean =>
-    isObject(word) && typeof word.text === "string" && isNumber(word.start) && isNumber(word.end);
-  const isToken = (token: unknown): boolean =>
-    isObject(token) &&
-    isWord(token) &&
-    isNumber(token.id) &&
-    (token.word === null || (isNumber(token.word) && token.word >= 0 && token.word < words.length));
-  return words.every(isWord) && tokens.every(isToken) && (first === null || isToken(first));
-}
-
-const isMatrix = (value: unknown, rows: number, columns: number): boolean =>
-  Array.isArray(value) &&
-  value.length === rows &&
-  value.every(
-    (row: unknown) => Array.isArray(row) && row.length === columns && row.every(isNumber),
+/** Whether every token is part of a word that there is. */
+const isWhole = ({ words, tokens, first }: Sentence): boolean =>
+  [...tokens, ...(first ? [first] : [])].every(
+    ({ word }) => word == null || (word >= 0 && word < words.length),
   );
 
-function isSite(value: unknown, nSource: number, nTarget: number): value is Site {
-  if (!isObject(value) || !isNumber(value.layer) || !Array.isArray(value.weights)) return false;
-  if (!KINDS.some((kind) => kind === value.kind) || !Array.isArray(value.is_uniform)) return false;
-  const rows = value.kind === "encoder" ? nSource : nTarget;
-  const columns = value.kind === "decoder" ? nTarget : nSource;
+const isMatrix = (rows: readonly (readonly number[])[], nRows: number, nColumns: number): boolean =>
+  rows.length === nRows && rows.every((row) => row.length === nColumns);
+
+function isFitting({ kind, weights, is_uniform }: Site, nSource: number, nTarget: number): boolean {
+  const nRows = kind === "encoder" ? nSource : nTarget;
+  const nColumns = kind === "decoder" ? nTarget : nSource;
   return (
-    value.weights.length === value.is_uniform.length &&
-    value.weights.length > 0 &&
-    value.weights.every((head: unknown) => isMatrix(head, rows, columns))
+    weights.length > 0 &&
+    weights.length === is_uniform.length &&
+    weights.every((head) => isMatrix(head, nRows, nColumns))
   );
 }
 
-const isStep = (value: unknown): value is Step =>
-  isObject(value) &&
-  isNumber(value.log_probability) &&
-  Array.isArray(value.alternatives) &&
-  value.alternatives.every(
-    (one: unknown) =>
-      isObject(one) && typeof one.text === "string" && isNumber(one.log_probability),
-  );
+/** Whether the target has the tokens that follow from what the model does. */
+function isAnswer(trace: Trace, nSource: number, nTarget: number): boolean {
+  switch (doesOf(trace)) {
+    case "translate":
+      return nTarget > 0;
+    case "write":
+      return nTarget >= nSource;
+    case "fill":
+      return nTarget === trace.source.tokens.filter((token) => token.text === MASK).length;
+  }
+}
 
-function isTrace(value: unknown): value is Trace {
-  if (!isObject(value)) return false;
-  const { source, target, sites, steps, provenance, aligning, does = "translate" } = value;
+/** What holds between the parts of a trace, which no schema says. */
+function holdsTogether(trace: Trace): boolean {
+  const { source, target, sites, steps, picture } = trace;
+  const [nSource, nTarget] = [source.tokens.length, target.tokens.length];
   return (
-    isSentence(source) &&
-    isSentence(target) &&
-    source.tokens.length > 0 &&
-    (does === "translate" || does === "write" || does === "fill") &&
-    (does === "fill" || target.tokens.length > 0) &&
-    Array.isArray(sites) &&
-    sites.every((site: unknown) => isSite(site, source.tokens.length, target.tokens.length)) &&
-    Array.isArray(steps) &&
-    steps.length === target.tokens.length &&
-    steps.every(isStep) &&
-    isObject(provenance) &&
-    typeof provenance.model === "string" &&
-    (aligning === null || isNumber(aligning))
+    nSource > 0 &&
+    isWhole(source) &&
+    isWhole(target) &&
+    isAnswer(trace, nSource, nTarget) &&
+    steps.length === nTarget &&
+    sites.every((site) => isFitting(site, nSource, nTarget)) &&
+    (!picture ||
+      (picture.grid[0] * picture.grid[1] === nSource && picture.boxes.length === nSource))
   );
+}
+
+/** What a file or a document says of itself, if it is of this kind. */
+function said(kind: keyof typeof SCHEMAS, value: unknown): unknown {
+  const format = isObject(value) ? value.format : null;
+  if (typeof format === "number" && format > FORMAT) throw new TooNew();
+  if (!isOf(kind, value, SCHEMAS)) throw new NotATrace();
+  return value;
+}
+
+export const checkedHeader = (value: unknown): TraceHeader =>
+  said("TraceHeader", value) as TraceHeader;
+
+/** A trace whose every part is of its kind, if the parts fit together. */
+export function together(trace: Trace): Trace {
+  if (!holdsTogether(trace)) throw new NotATrace();
+  return trace;
 }
 
 /** A trace from what JSON gave, or an error that says why not. */
-export function checkedTrace(value: unknown): Trace {
-  if (isObject(value) && isNumber(value.format) && value.format > FORMAT) throw new TooNew();
-  if (!isTrace(value)) throw new NotATrace();
-  return value;
-}
+export const checkedTrace = (value: unknown): Trace =>
+  together(said("TraceDocument", value) as Trace);
 
 export function traceFromText(text: string): Trace {
   let value: unknown;

@@ -1,5 +1,7 @@
 // A trace file: safetensors, whose header holds everything but the arrays as one JSON text.
-import { NotATrace, type Trace, checkedTrace, traceFromText } from "./trace";
+import type { PictureDocument } from "./contract";
+import { pngOf } from "./png";
+import { NotATrace, type Site, type Trace, checkedHeader, together, traceFromText } from "./trace";
 
 const KEY = "regard.trace";
 const MOST_HEADER = 100_000_000;
@@ -12,6 +14,20 @@ interface Entry {
 
 type Header = Record<string, Entry> & { __metadata__?: Record<string, string> };
 
+/** Arrays by their names, as safetensors has them, and what is said beside them. */
+export interface Tensors {
+  said: Record<string, string>;
+  arrays: Record<string, Tensor>;
+}
+
+export interface Tensor {
+  shape: readonly number[];
+  values: Float32Array | Uint8Array;
+}
+
+/** Numbers within numbers, as deep as the shape. */
+export type Nested = readonly number[] | readonly Nested[];
+
 /** A number of 16 bits: sign, five of exponent, ten of fraction. */
 export function half(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
@@ -22,26 +38,110 @@ export function half(bits: number): number {
   return sign * 2 ** (exponent - 15) * (1 + fraction / 1024);
 }
 
-function numbers(view: DataView, entry: Entry, start: number): number[] {
+const WIDTHS: Record<string, number> = { F32: 4, F16: 2, U8: 1 };
+
+function numbers(view: DataView, entry: Entry, start: number): Tensor["values"] {
   const [from, to] = entry.data_offsets;
-  const width = entry.dtype === "F32" ? 4 : entry.dtype === "F16" ? 2 : 0;
+  const width = WIDTHS[entry.dtype] ?? 0;
   const count = entry.shape.reduce((product, size) => product * size, 1);
   if (width === 0 || to - from !== count * width || start + to > view.byteLength) {
     throw new NotATrace();
   }
-  return Array.from({ length: count }, (_, i) => {
-    const at = start + from + i * width;
-    return width === 4 ? view.getFloat32(at, true) : half(view.getUint16(at, true));
-  });
+  // A copy, for an array of wider numbers may not begin anywhere.
+  const bytes = view.buffer.slice(start + from, start + to) as ArrayBuffer;
+  if (width === 1) return new Uint8Array(bytes);
+  if (width === 4) return new Float32Array(bytes);
+  return Float32Array.from(new Uint16Array(bytes), half);
 }
 
-function folded(flat: readonly number[], shape: readonly number[]): unknown {
-  if (shape.length <= 1) return flat;
-  const [count = 0, ...rest] = shape;
-  const size = flat.length / (count || 1);
-  return Array.from({ length: count }, (_, i) =>
-    folded(flat.slice(i * size, (i + 1) * size), rest),
+/** The array as numbers within numbers. */
+export function nested({ values, shape }: Tensor): Nested {
+  const inner = shape.at(-1) ?? 1;
+  let parts: Nested[] = [];
+  for (let at = 0; at < values.length; at += inner) {
+    parts.push(Array.from(values.subarray(at, at + inner)));
+  }
+  for (const size of shape.slice(1, -1).reverse()) {
+    const grouped: Nested[] = [];
+    for (let at = 0; at < parts.length; at += size) grouped.push(parts.slice(at, at + size));
+    parts = grouped;
+  }
+  return shape.length <= 1 ? Array.from(values) : parts;
+}
+
+/** The arrays of a safetensors file. */
+export function tensorsFromBytes(bytes: ArrayBuffer): Tensors {
+  if (bytes.byteLength < 16) throw new NotATrace();
+  const view = new DataView(bytes);
+  const length = Number(view.getBigUint64(0, true));
+  if (length > MOST_HEADER || 8 + length > bytes.byteLength) throw new NotATrace();
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 8, length))) as Header;
+  const { __metadata__: said = {}, ...entries } = header;
+  const end = Math.max(0, ...Object.values(entries).map((entry) => entry.data_offsets[1]));
+  if (8 + length + end !== bytes.byteLength) throw new NotATrace();
+  const arrays = Object.fromEntries(
+    Object.entries(entries).map(([name, entry]) => [
+      name,
+      { shape: entry.shape, values: numbers(view, entry, 8 + length) },
+    ]),
   );
+  return { said, arrays };
+}
+
+/** A whole number, halves to the even one, as Python rounds. */
+function rounded(value: number): number {
+  const below = Math.floor(value);
+  const isUp = value - below > 0.5 || (value - below === 0.5 && below % 2 === 1);
+  return isUp ? below + 1 : below;
+}
+
+/** The pixels of a file as a document has them: the boxes of the cells, and a PNG. */
+function pictureOf(
+  grid: PictureDocument["grid"],
+  nCells: number,
+  array: Tensor | undefined,
+): PictureDocument {
+  const [height = 0, width = 0, colours, ...rest] = array?.shape ?? [];
+  const [rows, columns] = grid;
+  const isPicture = array?.values instanceof Uint8Array && colours === 3 && rest.length === 0;
+  if (!isPicture || !(height > 0) || !(width > 0) || rows < 1 || rows * columns !== nCells) {
+    throw new NotATrace();
+  }
+  const edge = (n: number, size: number, parts: number): number => rounded((n * size) / parts);
+  const boxes = Array.from({ length: nCells }, (_, n) => {
+    const [i, j] = [Math.floor(n / columns), n % columns];
+    return [
+      edge(j, width, columns),
+      edge(i, height, rows),
+      edge(j + 1, width, columns),
+      edge(i + 1, height, rows),
+    ] as const;
+  });
+  return { grid, boxes, png: pngOf(array.values as Uint8Array, width, height) };
+}
+
+/** An array of so many dimensions whose every number is one. */
+function finite(array: Tensor | undefined, n: number): Nested {
+  if (array?.shape.length !== n || !array.values.every(Number.isFinite)) throw new NotATrace();
+  return nested(array);
+}
+
+/** The trace that a header and its arrays make. */
+function assembled(said: string, arrays: Tensors["arrays"]): Trace {
+  const { sites, picture, crc32: _, ...rest } = checkedHeader(JSON.parse(said));
+  const weighted = sites.map((site) => ({
+    ...site,
+    weights: finite(arrays[`${site.kind}.${site.layer}`], 3) as Site["weights"],
+  }));
+  const { positions } = arrays;
+  return together({
+    ...rest,
+    sites: weighted,
+    positions: positions === undefined ? null : (finite(positions, 2) as Trace["positions"] & {}),
+    ...(picture
+      ? { picture: pictureOf(picture.grid, rest.source.tokens.length, arrays.picture) }
+      : {}),
+  });
 }
 
 /** The trace in a file's bytes, binary or JSON. */
@@ -50,24 +150,11 @@ export function traceFromBytes(bytes: ArrayBuffer): Trace {
   const first = bytes.byteLength > 0 ? view.getUint8(0) : 0;
   const isJson = first === 0x7b && (bytes.byteLength < 16 || view.getUint8(8) !== 0x7b);
   if (isJson) return traceFromText(new TextDecoder().decode(bytes));
-  if (bytes.byteLength < 16) throw new NotATrace();
-  const length = Number(view.getBigUint64(0, true));
-  if (length > MOST_HEADER || 8 + length > bytes.byteLength) throw new NotATrace();
   try {
-    const header = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 8, length))) as Header;
-    const { __metadata__: words, ...entries } = header;
-    const said = words?.[KEY];
-    const end = Math.max(0, ...Object.values(entries).map((entry) => entry.data_offsets[1]));
-    if (said === undefined || 8 + length + end !== bytes.byteLength) throw new NotATrace();
-    const head = JSON.parse(said) as {
-      sites: { kind: string; layer: number; weights?: unknown }[];
-    };
-    for (const site of head.sites) {
-      const entry = header[`${site.kind}.${site.layer}`];
-      if (entry === undefined) throw new NotATrace();
-      site.weights = folded(numbers(view, entry, 8 + length), entry.shape);
-    }
-    return checkedTrace(head);
+    const { said, arrays } = tensorsFromBytes(bytes);
+    const words = said[KEY];
+    if (words === undefined) throw new NotATrace();
+    return assembled(words, arrays);
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) {
       throw new NotATrace();

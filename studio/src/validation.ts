@@ -1,8 +1,10 @@
-// Whether a value is what a JSON Schema says: as much of JSON Schema as the contract uses.
+// Whether a value is what a JSON Schema says: as much of JSON Schema as the contract uses. What it
+// says beyond that is passed over: nobody reads it.
 
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string;
+  readonly pattern?: string;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
@@ -39,9 +41,10 @@ function fits(value: unknown, schema: Schema, definitions: Definitions): boolean
   switch (schema.type) {
     case "null":
       return value === null;
-    case "string":
     case "boolean":
-      return typeof value === schema.type;
+      return typeof value === "boolean";
+    case "string":
+      return typeof value === "string" && (schema.pattern === undefined || isLike(value, schema));
     case "integer":
       return Number.isInteger(value) && isWithin(value as number, schema);
     case "number":
@@ -54,6 +57,9 @@ function fits(value: unknown, schema: Schema, definitions: Definitions): boolean
       throw new Error(`no check for ${JSON.stringify(schema)}`);
   }
 }
+
+const isLike = (value: string, { pattern = "" }: Schema): boolean =>
+  new RegExp(pattern, "u").test(value);
 
 const isWithin = (value: number, { minimum = -Infinity, maximum = Infinity }: Schema): boolean =>
   minimum <= value && value <= maximum;
@@ -69,12 +75,12 @@ function isList(value: readonly unknown[], schema: Schema, definitions: Definiti
 
 function isRecord(
   value: Record<string, unknown>,
-  { properties = {}, required = [], additionalProperties = true }: Schema,
+  { properties = {}, required = [], additionalProperties }: Schema,
   definitions: Definitions,
 ): boolean {
   if (!required.every((name) => Object.hasOwn(value, name))) return false;
   return Object.entries(value).every(([name, one]) => {
     const its = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
-    return typeof its === "boolean" ? its : its !== undefined && fits(one, its, definitions);
+    return typeof its !== "object" || fits(one, its, definitions);
   });
 }

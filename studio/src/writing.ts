@@ -1,16 +1,8 @@
 // A text of a language model, as it is written, and then with every attention behind it.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Address, Story } from "./address";
-import {
-  type Fit,
-  type Model,
-  type Piece,
-  cannedStory,
-  filled,
-  storyTrace,
-  told,
-  traceOf,
-} from "./api";
+import { type Model, cannedStory, filled, storyTrace, told, traceOf } from "./api";
+import type { FillAnswer, TokenEvent } from "./contract";
 import { isBreak } from "./showing";
 import type { Trace } from "./trace";
 import { asError } from "./trouble";
@@ -18,9 +10,9 @@ import { asError } from "./trouble";
 export interface Writing {
   trace: Trace | null;
   /** what was written so far, while it is being written */
-  pieces: readonly Piece[] | null;
+  pieces: readonly TokenEvent[] | null;
   /** more words for each gap than the trace has */
-  fits: readonly (readonly Fit[])[] | null;
+  fits: FillAnswer["gaps"] | null;
   isRecorded: boolean;
   /** as the model is served that wrote the trace */
   name: string | null;
@@ -86,9 +78,9 @@ export function useWriting(address: Address, models: readonly Model[] | null): W
       signal.addEventListener("abort", () => ending.abort());
       const sampling = { temperature, top_k: topK, top_p: topP, seed };
       const wish = { model: name, prompt: text, max_tokens: most, ...sampling };
-      let pieces: Piece[] = [];
+      let pieces: TokenEvent[] = [];
       change({ ...NOTHING, pieces, isBusy: true });
-      const tell = (piece: Piece): void => change({ pieces: (pieces = [...pieces, piece]) });
+      const tell = (piece: TokenEvent): void => change({ pieces: (pieces = [...pieces, piece]) });
       // Who stops the writing keeps what is there.
       const reason = await told(wish, tell, ending.signal).catch((error: unknown) => {
         if (!isBreak(error) || signal.aborted) throw error;

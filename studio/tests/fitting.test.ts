@@ -20,6 +20,9 @@ const model = (name: string, source: string | null, does: Model["does"] = "trans
   source_language: source,
   target_language: null,
   kind: null,
+  recipe: null,
+  parameters: null,
+  vocabulary: null,
   heads: {},
 });
 const [english, chinese]: readonly [Say, Say] = [

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type Run, type State, newestOf } from "../src/runs";
+import type { RunAnswer } from "../src/contract";
+import { newestOf } from "../src/runs";
 
-const run = (name: string, state: State, silent: number): Run => ({
+const run = (name: string, state: RunAnswer["state"], silent: number): RunAnswer => ({
   name,
   state,
   silent,

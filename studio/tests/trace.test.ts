@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type Canned } from "../src/api";
+import type { RecordedSentence } from "../src/contract";
 import { computed } from "../src/mathematics/arithmetic";
 import { type Label, labelAt, madeWhole, mean, strongest, tableOf } from "../src/table";
 import { NotATrace, TooNew, checkedTrace, defaultLayer, siteOf, traceFromText } from "../src/trace";
@@ -9,8 +9,10 @@ import { half, traceFromBytes } from "../src/trace_file";
 import fixture from "./fixture.json";
 import { near } from "./near";
 
-const canned = (name: string): Canned =>
-  JSON.parse(readFileSync(`../regard/serving/recorded/canned.${name}.json`, "utf8")) as Canned;
+const canned = (name: string): RecordedSentence =>
+  JSON.parse(
+    readFileSync(`../regard/serving/recorded/canned.${name}.json`, "utf8"),
+  ) as RecordedSentence;
 const bytes = (content: Buffer): ArrayBuffer =>
   content.buffer.slice(content.byteOffset, content.byteOffset + content.length) as ArrayBuffer;
 const file = readFileSync("tests/en-fr.trace");

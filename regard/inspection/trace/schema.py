@@ -57,8 +57,10 @@ class TraceHeader(BaseModel):
 class SiteDocument(SiteHeader):
     """One place where the model attends, with its weights."""
 
-    rows: str = Field(description="What a row is, in words.")
-    columns: str = Field(description="What a column is, in words.")
+    rows: str | None = Field(
+        None, description="What a row is, in words; a document that the page wrote has none."
+    )
+    columns: str | None = Field(None, description="What a column is, in words.")
     weights: tuple[tuple[tuple[float, ...], ...], ...] = Field(
         description="weights[head][row][column]"
     )
@@ -70,7 +72,7 @@ class PictureDocument(PictureHeader):
     boxes: tuple[Box, ...] = Field(
         description="Left, top, right and bottom of each cell, in pixels; the last two excluded."
     )
-    png: str = Field(description="A PNG file in base64.")
+    png: str = Field(pattern=r"^[A-Za-z0-9+/]+=*$", description="A PNG file in base64.")
 
 
 class TraceDocument(TraceHeader):
@@ -79,5 +81,5 @@ class TraceDocument(TraceHeader):
     sites: tuple[SiteDocument, ...]
     picture: PictureDocument | None = None
     positions: tuple[tuple[float, ...], ...] | None = Field(
-        description="What is added for each place."
+        None, description="What is added for each place."
     )

@@ -1,7 +1,8 @@
 // One site large: as a matrix or as lines; a word that is pointed at stands out.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { type Seen, pageOf } from "../api";
+import { pageOf } from "../api";
+import type { ViewQuestion } from "../contract";
 import { rowsOf, tellingOf } from "../choosing";
 import { Card, Choice, FormChoice, Toggle } from "../controls";
 import { linesFigure } from "../figures/lines";
@@ -123,7 +124,7 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
       index === null ? undefined : end === "row" ? table.rows[index] : table.columns[index];
     point(label === undefined ? null : wordOf(end, label, kind, reading));
   };
-  const seen: Seen = {
+  const seen: ViewQuestion = {
     form: address.form,
     site: kind,
     layer,

@@ -2,7 +2,8 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Address } from "../address";
-import type { Model, Piece } from "../api";
+import type { Model } from "../api";
+import type { TokenEvent } from "../contract";
 import { chosenIn } from "../choosing";
 import type { Theme } from "../colours";
 import { Card, Choice, Toggle } from "../controls";
@@ -78,7 +79,7 @@ export function GenerateView(props: Props): JSX.Element {
 }
 
 /** The text while it is written. */
-function Coming({ address, say, pieces }: Props & { pieces: readonly Piece[] }): JSX.Element {
+function Coming({ address, say, pieces }: Props & { pieces: readonly TokenEvent[] }): JSX.Element {
   return (
     <Card name="telling-card" title={say("writing")}>
       <div class="story" aria-live="polite">

@@ -2,7 +2,8 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { format } from "../address";
-import { type Ablation, ablationOf } from "../api";
+import { ablationOf } from "../api";
+import type { AblateAnswer } from "../contract";
 import { Card } from "../controls";
 import { changesFigure } from "../figures/bars";
 import { signed } from "../figures/arithmetic";
@@ -15,8 +16,8 @@ import { hasHead, kindsOf, layersOf, siteOf } from "../trace";
 import { asError, sayError } from "../trouble";
 import { type Say, sayNames } from "../words";
 
-function useAblation(shown: Shown, off: readonly string[], say: Say): Ablation | string | null {
-  const [served, setServed] = useState<Ablation | Error | null>(null);
+function useAblation(shown: Shown, off: readonly string[], say: Say): AblateAnswer | string | null {
+  const [served, setServed] = useState<AblateAnswer | Error | null>(null);
   const key = JSON.stringify([shown.sight, off]);
   useEffect(() => {
     if (shown.sight === null || off.length === 0) {
@@ -147,7 +148,7 @@ function Notice({
 }
 
 /** The picture as it is saved: which heads were off, and what came of it. */
-function saved(bars: Scene, source: string, found: Ablation, say: Say): Scene {
+function saved(bars: Scene, source: string, found: AblateAnswer, say: Say): Scene {
   const heads = sayNames(say, found.heads);
   const off = say("switchedOff", { heads: heads.join(say("semicolon")) });
   const colon = say("colon");
@@ -167,13 +168,13 @@ function saved(bars: Scene, source: string, found: Ablation, say: Say): Scene {
 
 const [WIDE, SIZE] = [560, 15];
 
-const changeSaid = (found: Ablation, say: Say): string =>
+const changeSaid = (found: AblateAnswer, say: Say): string =>
   say("change", { value: `${found.change > 0 ? "+" : ""}${signed(found.change, 3)}` });
 
 interface OutcomeProps extends Stage {
   /** heads by name */
   off: readonly string[];
-  found: Ablation | string | null;
+  found: AblateAnswer | string | null;
 }
 
 function Outcome({ say, theme, shown, off, found }: OutcomeProps): JSX.Element {

@@ -14,7 +14,8 @@ import {
   written,
 } from "../figures/curves";
 import { Picture } from "../picture";
-import { type Curves, type Run, type Validation, useRunning } from "../runs";
+import type { CurvesAnswer, RunAnswer, ValidationAnswer } from "../contract";
+import { useRunning } from "../runs";
 import { Save } from "../save";
 import { stacked } from "../scene";
 import { Scrolling } from "../scrolling";
@@ -44,8 +45,9 @@ export const minutes = (seconds: number): string => {
 export function TrainingView(props: TrainingProps): JSX.Element {
   const { address, go, say } = props;
   const { runs, curves, newest, recorded, trouble } = useRunning(address.runs);
-  const all: readonly Run[] | null = recorded === null ? runs : recorded.runs.map(({ run }) => run);
-  const of = (name: string): Curves | undefined =>
+  const all: readonly RunAnswer[] | null =
+    recorded === null ? runs : recorded.runs.map(({ run }) => run);
+  const of = (name: string): CurvesAnswer | undefined =>
     recorded === null ? curves.get(name) : recorded.runs.find(({ run }) => run.name === name);
   if (all === null) return <p class="soft loading">{say("loading")}</p>;
   const known = address.runs.filter((name) => all.some((run) => run.name === name));
@@ -101,7 +103,7 @@ export function TrainingView(props: TrainingProps): JSX.Element {
 }
 
 interface ChipProps {
-  run: Run;
+  run: RunAnswer;
   isOn: boolean;
   colour: string;
   say: Say;
@@ -140,7 +142,7 @@ function Chip({ run, isOn, colour, say, toggle }: ChipProps): JSX.Element {
 export const grouped = (value: number): string => value.toLocaleString("en");
 
 interface CurvesProps extends TrainingProps {
-  shown: readonly Curves[];
+  shown: readonly CurvesAnswer[];
   colourOf: (name: string) => ReturnType<typeof headColour>;
 }
 
@@ -158,7 +160,7 @@ function CurvesCard(props: CurvesProps): JSX.Element {
           const x = place(steps.update[i] ?? null, steps.seconds[i] ?? null);
           return value === null || x === null ? [] : [[x, value] as const];
         });
-      const measured = (name: keyof Validation): Point[] =>
+      const measured = (name: keyof ValidationAnswer): Point[] =>
         validations.flatMap((one) => {
           const [x, value] = [place(one.update, one.seconds), one[name]];
           return typeof value !== "number" || x === null ? [] : [[x, value] as const];
@@ -176,7 +178,7 @@ function CurvesCard(props: CurvesProps): JSX.Element {
         ...(share > 0 ? [{ colour, points: column(name), isFaint: true }] : []),
         { colour, points: smoothed(column(name), share) },
       ]);
-    const marked = (name: keyof Validation): Curve[] =>
+    const marked = (name: keyof ValidationAnswer): Curve[] =>
       made.map(({ colour, measured }) => ({ colour, points: measured(name), hasMarks: true }));
     return [
       panel(say("lossTitle"), [...both("loss"), ...marked("loss")]),
@@ -259,7 +261,7 @@ function CurvesCard(props: CurvesProps): JSX.Element {
 }
 
 /** What is measured besides the loss: translations where there are any, else what the loss means. */
-function measureOf(shown: readonly Curves[]): Measure {
+function measureOf(shown: readonly CurvesAnswer[]): Measure {
   const has = (name: Measure): boolean =>
     shown.some(({ validations }) => validations.some((one) => one[name] !== null));
   return MEASURES.find(has) ?? "perplexity";
@@ -301,7 +303,7 @@ function PanelPicture({ panel, theme, at, xs, point }: PanelProps): JSX.Element 
 }
 
 interface ToldProps {
-  shown: readonly Curves[];
+  shown: readonly CurvesAnswer[];
   at: number | null;
   isTime: boolean;
   say: Say;

@@ -8,18 +8,19 @@ import { stripFigure } from "../figures/strip";
 import { HeadsGrid } from "../heads_grid";
 import { MatrixPicture } from "../matrix_picture";
 import { Picture } from "../picture";
-import { type Run, type Running, type Then, useMoments } from "../runs";
+import type { RunAnswer } from "../contract";
+import { type Running, type Then, useMoments } from "../runs";
 import { Save } from "../save";
 import { stacked } from "../scene";
 import { Scrolling } from "../scrolling";
 import { mean, tableOf } from "../table";
-import { kindsOf, siteOf } from "../trace";
+import { type Trace, kindsOf, siteOf } from "../trace";
 import { sayError } from "../trouble";
 import { sayHeads } from "../words";
 import { type TrainingProps, grouped } from "./training";
 
 interface Props extends TrainingProps {
-  run: Run | null;
+  run: RunAnswer | null;
   recorded: Running["recorded"];
 }
 
@@ -241,12 +242,13 @@ function Over(props: OverProps): JSX.Element | null {
   );
 }
 
-const EMPTY = {
+const EMPTY: Trace = {
   format: 1,
   source: { text: "", words: [], tokens: [] },
   target: { text: "", words: [], tokens: [] },
   sites: [],
   steps: [],
-  provenance: { model: "", kind: "", recipe: "", version: "", is_forced: false },
+  provenance: { model: "", kind: "", recipe: "", seed: 0, version: "", is_forced: false },
   aligning: null,
+  depths: {},
 };
