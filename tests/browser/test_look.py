@@ -227,7 +227,7 @@ def test_a_long_sentence_of_many_heads_is_drawn(alone, visit, recorded, tmp_path
     words = [{"text": one["text"], "start": one["start"], "end": one["end"]} for one in tokens]
     sentence = {"text": " ".join(one["text"] for one in tokens), "words": words, "tokens": tokens}
     one = np.random.default_rng(0).dirichlet(np.full(n, 0.1), (n_heads, n)).round(6).tolist()
-    site = {"kind": "cross", "is_uniform": [False] * n_heads, "weights": one}
+    site = {"kind": "cross", "is_uniform": [False] * n_heads, "sums_to_one": True, "weights": one}
     trace = {
         **recorded("zh-en")["trace"],
         "source": sentence,
