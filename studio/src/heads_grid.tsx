@@ -2,13 +2,16 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { COLOURS, type Theme, headColour } from "./colours";
-import { bitmap } from "./paint";
-import type { Pointed } from "./pointing";
-import { FONTS } from "./scene";
+import type { Scale } from "./figures/scale";
+import { Legend } from "./legend";
+import { bitmap, paintHatching } from "./paint";
+import { type Pointed, hasHover, isTouch } from "./pointing";
+import { FONTS, type Mask } from "./scene";
 import { Scrolling } from "./scrolling";
-import type { Reading } from "./table";
-import { type Kind, type Trace, layersOf, siteOf } from "./trace";
+import { type Reading, tableOf, topOf } from "./table";
+import { type Kind, type Site, type Trace, layersOf, siteOf } from "./trace";
 import { type Say, sayHeads } from "./words";
+import { useZoom } from "./zoom";
 
 interface Props {
   trace: Trace;
@@ -19,12 +22,22 @@ interface Props {
   say: Say;
   pointed: Pointed | null;
   reading: Reading;
+  /** the end of the scale, where it is not the largest weight of these heads */
+  top?: number;
+  /** of differences, which go to both sides of zero */
+  isSigned?: boolean;
   choose: (change: { layer: number; head: number | null }) => void;
 }
 
-const FRAME = 3; // around what scrolls, for the ring of the focus
+/** One head, by its layer and number. */
+interface Place {
+  layer: number;
+  head: number;
+}
+
 const APART = 10;
 const LABELS = 26;
+const MOST_ZOOM = 4; // a canvas has an end
 const ABOVE = 20;
 
 /** The rows and columns of token weights that a word stands for. */
@@ -45,8 +58,16 @@ function bands(
   return { rows, columns: kind === "decoder" ? next : [] };
 }
 
+/** Which tokens no head of this kind may look at. */
+const maskOver = (kind: Kind, nRows: number, nColumns: number): Mask | undefined =>
+  kind === "decoder"
+    ? Array.from({ length: nRows }, (_, i) => Array.from({ length: nColumns }, (_, j) => j > i))
+    : undefined;
+
 export function HeadsGrid(props: Props): JSX.Element {
   const { trace, kind, layer, head, theme, say, pointed, reading, choose } = props;
+  const zoom = useZoom(undefined, MOST_ZOOM);
+  const [over, setOver] = useState<Place | null>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [room, setRoom] = useState(420);
   const layers = layersOf(trace, kind);
@@ -55,28 +76,33 @@ export function HeadsGrid(props: Props): JSX.Element {
     siteOf(trace, kind, layer)?.weights[0]?.length ?? 1,
     siteOf(trace, kind, layer)?.weights[0]?.[0]?.length ?? 1,
   ];
-  const size = Math.max(24, Math.min(150, (room - LABELS) / nHeads - APART));
-  const tall = Math.max(16, Math.min(1.3 * size, (size * nRows) / nColumns));
+  const size = zoom.scale * Math.max(24, Math.min(150, (room - LABELS) / nHeads - APART));
+  const tall = Math.max(16 * zoom.scale, Math.min(1.3 * size, (size * nRows) / nColumns));
   const width = LABELS + nHeads * (size + APART);
   const height = ABOVE + layers.length * (tall + APART);
 
+  const high = props.top ?? topOf(trace, kind);
+  const scale: Scale = props.isSigned
+    ? { ramp: "signed", low: -high, high }
+    : { ramp: "weights", low: 0, high };
+  const masked = useMemo(() => maskOver(kind, nRows, nColumns), [kind, nRows, nColumns]);
   const images = useMemo(
     () =>
       new Map(
         layers.flatMap((one) =>
           (siteOf(trace, kind, one)?.weights ?? []).map((values, h) => [
             `${one}.${h}`,
-            bitmap({ kind: "heat", values, low: 0, high: 1, ramp: "weights" }, theme),
+            bitmap({ kind: "heat", values, masked, ...scale }, theme),
           ]),
         ),
       ),
-    [trace, kind, theme],
+    [trace, kind, theme, high, props.isSigned, masked],
   );
 
   useEffect(() => {
     const holder = canvas.current?.parentElement;
     if (!holder) return;
-    const watch = new ResizeObserver(() => setRoom(holder.clientWidth - 2 * FRAME));
+    const watch = new ResizeObserver(() => setRoom(holder.clientWidth));
     watch.observe(holder);
     return () => watch.disconnect();
   }, []);
@@ -110,6 +136,8 @@ export function HeadsGrid(props: Props): JSX.Element {
         const image = images.get(`${one}.${h}`);
         if (!image) continue;
         context.drawImage(image, x, y, size, tall);
+        const values = siteOf(trace, kind, one)?.weights[h] ?? [];
+        paintHatching(context, { x, y, width: size, height: tall, values, masked }, theme);
         context.strokeStyle = colours.mark;
         context.lineWidth = 1.5;
         for (const row of rows)
@@ -126,7 +154,7 @@ export function HeadsGrid(props: Props): JSX.Element {
     });
   }, [images, width, height, theme, layer, head, pointed, reading]);
 
-  const at = (x: number, y: number): { layer: number; head: number } | null => {
+  const at = (x: number, y: number): Place | null => {
     const h = Math.floor((x - LABELS) / (size + APART));
     const one = layers[Math.floor((y - ABOVE) / (tall + APART))];
     return one === undefined || h < 0 || h >= nHeads ? null : { layer: one, head: h };
@@ -149,25 +177,44 @@ export function HeadsGrid(props: Props): JSX.Element {
       choose({ layer, head: null });
     }
   };
+  const isSame = (one: Place | null, other: Place | null): boolean =>
+    one?.layer === other?.layer && one?.head === other?.head;
   const isUniform = head !== null && (siteOf(trace, kind, layer)?.is_uniform[head] ?? false);
   const chosen = sayHeads(say, head, nHeads);
   return (
     <div class="heads">
-      <Scrolling>
+      <Scrolling
+        zoom={zoom}
+        pinned={() => <PinnedHeads {...{ layers, nHeads, size, tall, width, height, theme }} />}
+      >
         <canvas
           ref={canvas}
           tabIndex={0}
           role="img"
           aria-label={`${say("heads")}: ${say("layer", { n: layer })}${say("comma")}${chosen}`}
           style={{ width: `${width}px`, height: `${height}px` }}
+          onPointerMove={(event) => {
+            const found = at(event.offsetX, event.offsetY);
+            if (!isTouch(event) && !isSame(found, over)) setOver(found);
+          }}
+          onPointerLeave={(event) => {
+            if (!isTouch(event)) setOver(null);
+          }}
           onClick={(event) => {
             const found = at(event.offsetX, event.offsetY);
-            if (found)
+            if (isTouch(event) && !isSame(found, over)) setOver(found);
+            else if (found)
               choose(found.layer === layer && found.head === head ? { layer, head: null } : found);
           }}
           onKeyDown={move}
         />
       </Scrolling>
+      <Legend scale={scale} hasMasked={masked !== undefined} {...{ theme, say, zoom }} />
+      <p class="soft told" aria-live="polite">
+        {over === null
+          ? say(hasHover() ? "headHint" : "headHintTouch")
+          : headSaid(trace, kind, over, say)}
+      </p>
       <p class="soft" aria-live="polite">
         {say("layer", { n: layer }) + say("comma") + chosen}
         {isUniform ? ` · ${say("uniform")}` : ""}
@@ -181,5 +228,78 @@ export function HeadsGrid(props: Props): JSX.Element {
         )}
       </p>
     </div>
+  );
+}
+
+/** Where a head looks most: its words and the weight. */
+function headSaid(trace: Trace, kind: Kind, { layer, head }: Place, say: Say): string {
+  const site = siteOf(trace, kind, layer);
+  const weights = site?.weights[head];
+  if (!site || !weights) return "";
+  const [row, column] = furthest(weights);
+  const { rows, columns } = tableOf(trace, site, { merges: false, heads: [head] });
+  return say("headSaid", {
+    ...{ layer, head },
+    row: rows[row]?.text ?? "",
+    column: columns[column]?.text ?? "",
+    value: (weights[row]?.[column] ?? 0).toFixed(3).replace("-", "−"),
+  });
+}
+
+/** The cell that is furthest from zero. */
+function furthest(weights: Site["weights"][number]): readonly [number, number] {
+  let best = [0, 0] as const as readonly [number, number];
+  weights.forEach((row, i) =>
+    row.forEach((value, j) => {
+      if (Math.abs(value) > Math.abs(weights[best[0]]?.[best[1]] ?? 0)) best = [i, j];
+    }),
+  );
+  return best;
+}
+
+interface PinnedProps {
+  layers: readonly number[];
+  nHeads: number;
+  size: number;
+  tall: number;
+  width: number;
+  height: number;
+  theme: Theme;
+}
+
+/** The numbers of heads and layers again: they stay in sight while the grid is scrolled. */
+function PinnedHeads(props: PinnedProps): JSX.Element {
+  const { layers, nHeads, size, tall, width, height, theme } = props;
+  const colours = COLOURS[theme];
+  const shared = { "aria-hidden": true, "font-family": FONTS, "font-size": 12 } as const;
+  const across = Array.from({ length: nHeads }, (_, h) => LABELS + h * (size + APART) + size / 2);
+  return (
+    <>
+      <svg class="pinned columns" width={width} height={ABOVE - 4} {...shared}>
+        {across.map((x, h) => (
+          <g key={h}>
+            <rect x={x - 11} y={5} width={8} height={8} fill={colours[headColour(h)]} />
+            <text x={x + 5} y={10} dy="0.35em" text-anchor="middle" fill={colours.soft}>
+              {h}
+            </text>
+          </g>
+        ))}
+      </svg>
+      <svg class="pinned rows" width={LABELS - 4} height={height} {...shared}>
+        {layers.map((one, i) => (
+          <text
+            key={one}
+            x={10}
+            y={ABOVE + i * (tall + APART) + tall / 2}
+            dy="0.35em"
+            text-anchor="middle"
+            fill={colours.soft}
+          >
+            {one}
+          </text>
+        ))}
+      </svg>
+      <svg class="pinned corner" width={LABELS - 4} height={ABOVE - 4} aria-hidden="true" />
+    </>
   );
 }

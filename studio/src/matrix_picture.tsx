@@ -1,27 +1,33 @@
-// The matrix one can point at: hover, arrow keys, click.
+// The matrix one can point at: hover, tap, arrow keys, click; with its scale, and zoomed at will.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { COLOURS, type Theme } from "./colours";
 import type { Squares } from "./figures/matrix";
+import { Legend } from "./legend";
 import { Picture, READABLE } from "./picture";
 import { PinnedNames } from "./pinned_names";
+import { type Ends, NOWHERE, hasHover, isTouch } from "./pointing";
 import { Scrolling } from "./scrolling";
-import type { Matrix, Table } from "./table";
+import type { Matrix } from "./table";
 import type { Say, Word } from "./words";
+import { useZoom } from "./zoom";
+
+type Cell = readonly [number, number];
 
 interface Props {
   squares: Squares;
   values: Matrix;
-  table: Pick<Table, "rows" | "columns">;
+  table: { rows: readonly { text: string }[]; columns: readonly { text: string }[] };
   theme: Theme;
   say: Say;
-  ends: { row: number | null; column: number | null };
-  selected: { row: number | null; column: number | null };
-  hover: (end: "row" | "column", index: number | null) => void;
-  select: (row: number, column: number) => void;
-  open: (row: number, column: number) => void;
+  ends?: Ends;
+  /** the chosen cell; without it the matrix remembers its own */
+  selected?: Ends;
+  hover?: (end: "row" | "column", index: number | null) => void;
+  select?: (row: number, column: number) => void;
+  open?: (row: number, column: number) => void;
   /** which cell the pointer is over */
-  over?: (cell: readonly [number, number] | null) => void;
+  over?: (cell: Cell | null) => void;
   /** how a cell is told, by what its row is */
   telling?: Word;
   /** what is said of a cell, and when there is none */
@@ -30,71 +36,56 @@ interface Props {
 }
 
 export function MatrixPicture(props: Props): JSX.Element {
-  const { squares, values, table, theme, say, ends, selected, hover, select, open } = props;
-  const { scene, left, top, cell, nRows, nColumns } = squares;
-  const [over, setOverHere] = useState<readonly [number, number] | null>(null);
-  const setOver = (cell: readonly [number, number] | null): void => {
+  const { squares, theme, say, ends = NOWHERE, hover, open } = props;
+  const { scene, left, top, cell, tall, nRows, nColumns } = squares;
+  const [own, setOwn] = useState<Ends>(NOWHERE);
+  const selected = props.selected ?? own;
+  const select = props.select ?? ((row: number, column: number) => setOwn({ row, column }));
+  const [over, setOverHere] = useState<Cell | null>(null);
+  const setOver = (cell: Cell | null): void => {
     setOverHere(cell);
     props.over?.(cell);
   };
-  const colours = COLOURS[theme];
   const svg = useRef<SVGSVGElement>(null);
   const isMoved = useRef(true); // by keys, or by whoever opened the page at a cell
-  const place = (event: MouseEvent): [number, number] => {
+  const place = (event: MouseEvent): Cell => {
     const box = svg.current?.getBoundingClientRect() ?? new DOMRect();
     const scale = scene.width / box.width;
     return [
-      Math.floor(((event.clientY - box.top) * scale - top) / cell),
+      Math.floor(((event.clientY - box.top) * scale - top) / tall),
       Math.floor(((event.clientX - box.left) * scale - left) / cell),
     ];
   };
-  const isCell = ([i, j]: readonly [number, number]): boolean =>
-    i >= 0 && j >= 0 && i < nRows && j < nColumns;
-  const shown =
-    over ??
-    (selected.row !== null && selected.column !== null
-      ? ([selected.row, selected.column] as const)
-      : null);
+  const isCell = ([i, j]: Cell): boolean => i >= 0 && j >= 0 && i < nRows && j < nColumns;
+  const chosen: Cell | null =
+    selected.row !== null && selected.column !== null ? [selected.row, selected.column] : null;
+  const shown = over ?? chosen;
+  const zoom = useZoom(() => {
+    const box = svg.current?.getBoundingClientRect();
+    if (chosen === null || !box) return null;
+    const scale = box.width / scene.width;
+    const [row, column] = chosen;
+    return [
+      box.left + (left + (column + 0.5) * cell) * scale,
+      box.top + (top + (row + 0.5) * tall) * scale,
+    ];
+  });
   const move = (event: KeyboardEvent): void => {
     const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[
       event.key
     ];
-    const [i, j] = [selected.row ?? 0, selected.column ?? 0];
     if (step) {
       event.preventDefault();
       setOver(null);
       isMoved.current = true;
-      const isFirst = selected.row === null || selected.column === null;
-      const [di, dj] = isFirst ? [0, 0] : [step[0] ?? 0, step[1] ?? 0];
+      const [i, j] = chosen ?? [0, 0];
+      const [di, dj] = chosen === null ? [0, 0] : [step[0] ?? 0, step[1] ?? 0];
       select(Math.min(nRows - 1, Math.max(0, i + di)), Math.min(nColumns - 1, Math.max(0, j + dj)));
     } else if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      if (selected.row !== null && selected.column !== null) open(selected.row, selected.column);
+      if (chosen !== null) open?.(...chosen);
     }
   };
-  const band = (row: number | null, column: number | null): JSX.Element | null => {
-    if (row === null && column === null) return null;
-    return (
-      <rect
-        x={left + (column ?? 0) * cell}
-        y={top + (row ?? 0) * cell}
-        width={column === null ? nColumns * cell : cell}
-        height={row === null ? nRows * cell : cell}
-        fill="none"
-        stroke={colours.mark}
-        stroke-width={2}
-        rx={2}
-      />
-    );
-  };
-  const [i, j] = shown ?? [-1, -1];
-  const usual = (): string =>
-    say(props.telling ?? "cellSaid", {
-      row: table.rows[i]?.text ?? "",
-      column: table.columns[j]?.text ?? "",
-      value: (values[i]?.[j] ?? 0).toFixed(3),
-    });
-  const said = shown === null ? (props.hint ?? say("cellHint")) : (props.said?.(i, j) ?? usual());
   useEffect(() => {
     const { row, column } = selected;
     if (isMoved.current && row !== null && column !== null) {
@@ -102,18 +93,28 @@ export function MatrixPicture(props: Props): JSX.Element {
     }
     isMoved.current = false;
   }, [selected.row, selected.column]);
-  const pointName = (event: PointerEvent, end: "row" | "column"): void => {
+  const pointName = (event: MouseEvent, end: "row" | "column"): void => {
     const [i, j] = place(event);
     const [at, count] = end === "row" ? [i, nRows] : [j, nColumns];
-    hover(end, at >= 0 && at < count ? at : null);
+    hover?.(end, at >= 0 && at < count ? at : null);
+  };
+  /** What is pointed at, a cell or a name, is told. */
+  const point = (event: MouseEvent): void => {
+    const at = place(event);
+    const next = isCell(at) ? at : null;
+    if (!isSame(next, over)) setOver(next);
+    if (at[0] < 0) pointName(event, "column");
+    else if (next !== null || at[1] < 0) pointName(event, "row");
+    else hover?.("row", null);
   };
   const leave = (): void => {
     setOver(null);
-    hover("row", null);
+    hover?.("row", null);
   };
   return (
     <>
       <Scrolling
+        zoom={zoom}
         pinned={(width) => (
           <PinnedNames {...{ squares, theme, width }} point={pointName} leave={leave} />
         )}
@@ -127,38 +128,68 @@ export function MatrixPicture(props: Props): JSX.Element {
           tabindex={0}
           onKeyDown={move}
           onPointerMove={(event) => {
-            const at = place(event);
-            const next = isCell(at) ? at : null;
-            if (next?.[0] !== over?.[0] || next?.[1] !== over?.[1]) setOver(next);
-            if (at[0] < 0) pointName(event, "column");
-            else if (next !== null || at[1] < 0) pointName(event, "row");
-            else hover("row", null);
+            if (!isTouch(event)) point(event);
           }}
-          onPointerLeave={leave}
+          onPointerLeave={(event) => {
+            if (!isTouch(event)) leave();
+          }}
           onClick={(event) => {
             const at = place(event);
-            if (isCell(at)) open(...at);
+            // A mouse has read the cell by hovering over it; a finger reads it by its first tap.
+            if (isTouch(event) && !isSame(at, over)) point(event);
+            else if (isCell(at)) open?.(...at);
           }}
         >
-          {band(ends.row, ends.column)}
+          <Outline squares={squares} cell={[ends.row, ends.column]} stroke={COLOURS[theme].mark} />
           {shown !== null && (
-            <rect
-              x={left + j * cell}
-              y={top + i * cell}
-              width={cell}
-              height={cell}
-              fill="none"
-              stroke={colours.ink}
-              stroke-width={2.5}
-              rx={2}
-            />
+            <Outline squares={squares} cell={shown} stroke={COLOURS[theme].ink} width={2.5} />
           )}
         </Picture>
       </Scrolling>
+      <Legend {...squares} {...{ theme, say, zoom }} />
       <p class="told" aria-live="polite">
-        {said}
+        {shown === null ? (props.hint ?? say(hintOf(open))) : told(props, shown)}
       </p>
     </>
+  );
+}
+
+const isSame = (one: Cell | null, other: Cell | null): boolean =>
+  one?.[0] === other?.[0] && one?.[1] === other?.[1];
+
+const hintOf = (open: Props["open"]): Word =>
+  open === undefined ? "readHint" : hasHover() ? "cellHint" : "cellHintTouch";
+
+/** What is said of a cell: its words and its weight, or that it is masked. */
+function told({ squares, table, values, say, said, telling }: Props, [i, j]: Cell): string {
+  const names = { row: table.rows[i]?.text ?? "", column: table.columns[j]?.text ?? "" };
+  if (squares.masked?.[i]?.[j]) return say("cellMasked", names);
+  if (said) return said(i, j);
+  return say(telling ?? "cellSaid", { ...names, value: (values[i]?.[j] ?? 0).toFixed(3) });
+}
+
+interface OutlineProps {
+  squares: Squares;
+  /** null is a whole row or column; nothing where both are */
+  cell: readonly [number | null, number | null];
+  stroke: string;
+  width?: number;
+}
+
+function Outline({ squares, cell, stroke, width = 2 }: OutlineProps): JSX.Element | null {
+  const [row, column] = cell;
+  if (row === null && column === null) return null;
+  return (
+    <rect
+      x={squares.left + (column ?? 0) * squares.cell}
+      y={squares.top + (row ?? 0) * squares.tall}
+      width={(column === null ? squares.nColumns : 1) * squares.cell}
+      height={(row === null ? squares.nRows : 1) * squares.tall}
+      fill="none"
+      stroke={stroke}
+      stroke-width={width}
+      rx={2}
+    />
   );
 }
 
@@ -167,12 +198,12 @@ function reveal(svg: SVGSVGElement | null, squares: Squares, row: number, column
   const frame = svg?.closest(".scrolling");
   if (!svg || !frame) return;
   const scale = svg.getBoundingClientRect().width / squares.scene.width;
-  const { left, top, cell } = squares;
-  const [x, y, size] = [(left + column * cell) * scale, (top + row * cell) * scale, cell * scale];
-  const within = (at: number, before: number, room: number, now: number): number =>
+  const { left, top, cell, tall } = squares;
+  const within = (at: number, size: number, before: number, room: number, now: number): number =>
     at - before < now ? at - before : at + size > now + room ? at + size - room : now;
+  const [x, y] = [(left + column * cell) * scale, (top + row * tall) * scale];
   frame.scrollTo(
-    within(x, left * scale, frame.clientWidth, frame.scrollLeft),
-    within(y, top * scale, frame.clientHeight, frame.scrollTop),
+    within(x, cell * scale, left * scale, frame.clientWidth, frame.scrollLeft),
+    within(y, tall * scale, top * scale, frame.clientHeight, frame.scrollTop),
   );
 }

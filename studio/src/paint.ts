@@ -62,6 +62,49 @@ function paintHeat(context: CanvasRenderingContext2D, heat: Heat, theme: Theme):
   if (image === null) return;
   context.imageSmoothingEnabled = false;
   context.drawImage(image, heat.x, heat.y, heat.width, heat.height);
+  paintHatching(context, heat, theme);
+}
+
+export function paintHatching(
+  context: CanvasRenderingContext2D,
+  heat: Omit<Heat, "kind" | "ramp" | "low" | "high">,
+  theme: Theme,
+): void {
+  context.save();
+  context.beginPath();
+  for (const [x1, y1, x2, y2] of hatching(heat)) {
+    context.moveTo(x1, y1);
+    context.lineTo(x2, y2);
+  }
+  context.strokeStyle = COLOURS[theme].faint;
+  context.lineWidth = HATCH;
+  context.stroke();
+  context.restore();
+}
+
+export const HATCH = 1; // how thick its lines are
+const HATCH_APART = 7;
+
+/** The slanted lines of masked cells, as from, to; those of neighbours meet. */
+export function hatching(
+  heat: Omit<Heat, "kind" | "ramp" | "low" | "high">,
+): readonly (readonly [number, number, number, number])[] {
+  if (heat.masked === undefined) return [];
+  const width = heat.width / (heat.values[0]?.length || 1);
+  const height = heat.height / (heat.values.length || 1);
+  const inCell = Math.max(1, Math.round(width / HATCH_APART));
+  const every = Math.max(1, Math.round(HATCH_APART / width)); // of small cells not each has a line
+  return heat.masked.flatMap((row, i) =>
+    row.flatMap((isMasked, j) => {
+      if (!isMasked || (i + j) % every) return [];
+      const [x, y] = [heat.x + j * width, heat.y + i * height];
+      return Array.from({ length: inCell === 1 ? 1 : 2 * inCell - 1 }, (_, k) => {
+        const at = inCell === 1 ? 1 : (k + 1) / inCell;
+        const [low, high] = [Math.max(0, at - 1), Math.min(1, at)];
+        return [x + low * width, y + high * height, x + high * width, y + low * height] as const;
+      });
+    }),
+  );
 }
 
 /** A matrix as an image of one pixel a cell. */
@@ -80,6 +123,7 @@ export function bitmap(
   const table = rampTable(theme, heat.ramp);
   heat.values.forEach((row, i) =>
     row.forEach((value, j) => {
+      if (heat.masked?.[i]?.[j]) return; // the ground shows
       const colour = table[shade(value, heat.low, heat.high)] ?? [0, 0, 0];
       image.data.set([...colour, 255], 4 * (i * columns + j));
     }),
@@ -99,6 +143,7 @@ export function outlines(heat: Heat, theme: Theme): { colour: string; outline: s
   const short = (value: number): string => String(Math.round(100 * value) / 100);
   heat.values.forEach((row, i) =>
     row.forEach((value, j) => {
+      if (heat.masked?.[i]?.[j]) return;
       const place = shade(value, heat.low, heat.high);
       const parts = found.get(place) ?? [];
       const [x, y] = [short(heat.x + j * width), short(heat.y + i * height)];

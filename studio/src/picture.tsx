@@ -2,8 +2,8 @@
 import type { ComponentChildren, JSX, SVGAttributes } from "preact";
 import { useMemo } from "preact/hooks";
 import { COLOURS, type Theme } from "./colours";
-import { outlines, textColour } from "./paint";
-import { FONTS, type Item, type Scene } from "./scene";
+import { HATCH, hatching, outlines, textColour } from "./paint";
+import { FONTS, type Heat, type Item, type Scene } from "./scene";
 
 interface Props extends SVGAttributes<SVGSVGElement> {
   scene: Scene;
@@ -96,9 +96,25 @@ function drawn(item: Item, key: number, theme: Theme): JSX.Element {
           {outlines(item, theme).map(({ colour, outline }) => (
             <path key={colour} d={outline} fill={colour} />
           ))}
+          {item.masked && <Hatching item={item} theme={theme} />}
         </g>
       );
   }
+}
+
+function Hatching({ item, theme }: { item: Heat; theme: Theme }): JSX.Element {
+  const lines = hatching(item).map((line) => line.map(round));
+  return (
+    <path
+      class="masked"
+      data-cells={item.masked?.flat().filter(Boolean).length}
+      d={lines.map(([x1, y1, x2, y2]) => `M${x1} ${y1}L${x2} ${y2}`).join("")}
+      fill="none"
+      stroke={COLOURS[theme].faint}
+      stroke-width={HATCH}
+      shape-rendering="auto"
+    />
+  );
 }
 
 const round = (value: number): number => Math.round(100 * value) / 100;

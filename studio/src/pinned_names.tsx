@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Theme } from "./colours";
 import type { Squares } from "./figures/matrix";
 import { Items } from "./picture";
+import { isTouch } from "./pointing";
 import { FONTS, type Item } from "./scene";
 
 interface Props {
@@ -11,7 +12,7 @@ interface Props {
   theme: Theme;
   /** of the matrix on the screen */
   width: number;
-  point: (event: PointerEvent, end: "row" | "column") => void;
+  point: (event: MouseEvent, end: "row" | "column") => void;
   leave: () => void;
 }
 
@@ -44,23 +45,31 @@ export function PinnedNames({ squares, theme, width, point, leave }: Props): JSX
   const { scene, left, top } = squares;
   const parts = useMemo(() => namesOf(squares), [squares]);
   const scale = width / scene.width;
-  const pinned = (name: keyof Parts, w: number, h: number): JSX.Element => (
-    <svg
-      key={name}
-      class={`pinned ${name}`}
-      aria-hidden="true"
-      width={w * scale}
-      height={h * scale}
-      viewBox={`0 0 ${w} ${h}`}
-      font-family={FONTS}
-      onPointerMove={(event) => {
-        if (name !== "corner") point(event, name === "rows" ? "row" : "column");
-      }}
-      onPointerLeave={leave}
-    >
-      <Items items={parts[name]} theme={theme} />
-    </svg>
-  );
+  const pinned = (name: keyof Parts, w: number, h: number): JSX.Element => {
+    const told = (event: MouseEvent): void => {
+      if (name !== "corner") point(event, name === "rows" ? "row" : "column");
+    };
+    return (
+      <svg
+        key={name}
+        class={`pinned ${name}`}
+        aria-hidden="true"
+        width={w * scale}
+        height={h * scale}
+        viewBox={`0 0 ${w} ${h}`}
+        font-family={FONTS}
+        onPointerMove={(event) => {
+          if (!isTouch(event)) told(event);
+        }}
+        onPointerLeave={(event) => {
+          if (!isTouch(event)) leave();
+        }}
+        onClick={told}
+      >
+        <Items items={parts[name]} theme={theme} />
+      </svg>
+    );
+  };
   return (
     <>
       {pinned("columns", scene.width, top)}

@@ -55,3 +55,13 @@ export function wordOf(
   const places = label.places.map((place) => place - back).filter((place) => place >= 0);
   return places.length > 0 ? { side: "target", places, end } : null;
 }
+
+let last = "mouse"; // not every browser says of a click what it was made with
+globalThis.addEventListener?.("pointerdown", (event) => (last = event.pointerType), true);
+
+/** Whether a finger does it, which cannot point without touching. */
+export const isTouch = (event: MouseEvent): boolean =>
+  (event instanceof PointerEvent && event.type !== "click" ? event.pointerType : last) === "touch";
+
+/** Whether one can point here without touching. */
+export const hasHover = (): boolean => !matchMedia("(hover: none)").matches;

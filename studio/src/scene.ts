@@ -49,7 +49,12 @@ export interface Heat {
   low: number;
   high: number;
   ramp: Ramp;
+  /** cells that may not be looked at: hatched, whatever their value */
+  masked?: Mask | undefined;
 }
+
+/** true where a cell is masked */
+export type Mask = readonly (readonly boolean[])[];
 
 export type Item = Text | Path | Rectangle | Heat;
 

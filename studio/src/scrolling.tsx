@@ -2,6 +2,7 @@
 import { type ComponentChildren, type JSX, createContext } from "preact";
 import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Say } from "./words";
+import type { Zoom } from "./zoom";
 
 /** How the page speaks, for what is too deep within it to be told. */
 export const Saying = createContext<Say>((word) => word);
@@ -13,6 +14,7 @@ interface Props {
   children: ComponentChildren;
   /** what stays in sight while a picture of such a width is scrolled; it bounds the frame's height */
   pinned?: (width: number) => ComponentChildren;
+  zoom?: Zoom;
 }
 
 interface Measured {
@@ -35,9 +37,10 @@ function measured(frame: HTMLElement): Measured {
   return { more, isLarger: across > 2 || down > 2, width: picture };
 }
 
-export function Scrolling({ children, pinned }: Props): JSX.Element {
+export function Scrolling({ children, pinned, zoom }: Props): JSX.Element {
   const say = useContext(Saying);
-  const frame = useRef<HTMLDivElement>(null);
+  const own = useRef<HTMLDivElement>(null);
+  const frame = zoom?.frame ?? own;
   const [{ more, isLarger, width }, set] = useState<Measured>({
     more: [],
     isLarger: false,
@@ -59,12 +62,18 @@ export function Scrolling({ children, pinned }: Props): JSX.Element {
       holder.removeEventListener("scroll", read);
     };
   }, []);
+  const isZoomed = zoom !== undefined && zoom.scale !== 1;
   return (
     <div class="scroller">
       <div class="frame">
-        <div ref={frame} class={pinned ? "scrolling pinning" : "scrolling"}>
+        <div
+          ref={frame}
+          class={`scrolling${pinned ? " pinning" : ""}${isZoomed ? " zoomed" : ""}`}
+          style={isZoomed ? zoomedStyle(zoom) : undefined}
+        >
           {children}
           {isLarger && pinned?.(width)}
+          {zoom && <span class="spacer" aria-hidden="true" />}
         </div>
         {more.map((side) => (
           <span key={side} class={`edge ${side}`} aria-hidden="true" />
@@ -73,4 +82,13 @@ export function Scrolling({ children, pinned }: Props): JSX.Element {
       {isLarger && <p class="soft scroll-hint">{say("scrollHint")}</p>}
     </div>
   );
+}
+
+/** The frame keeps its height, so that nothing below it moves; what is made smaller needs less. */
+function zoomedStyle({ fit, scale }: Zoom): Record<string, string> {
+  if (fit === null) return {};
+  return {
+    "--zoomed": `${Math.round(100 * fit.width * scale) / 100}px`,
+    ...(scale > 1 ? { height: `${fit.height}px` } : {}),
+  };
 }

@@ -1,7 +1,7 @@
 // A sentence of a trace, word by word; each can be pointed at, and all can be copied as text.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Pointed } from "./pointing";
+import { type Pointed, isTouch } from "./pointing";
 import { type Label, labels } from "./table";
 import { type Trace, nGiven } from "./trace";
 import type { Say } from "./words";
@@ -67,7 +67,11 @@ export function Sentence(props: Props): JSX.Element {
   return (
     <div class="sentence">
       <h2>{title}</h2>
-      <p onPointerLeave={() => point(null)}>
+      <p
+        onPointerLeave={(event) => {
+          if (!isTouch(event)) point(null);
+        }}
+      >
         {found.map(
           (label, i) =>
             isOutput(label) && (
@@ -78,6 +82,7 @@ export function Sentence(props: Props): JSX.Element {
                   class={classOf(label, i)}
                   {...(label.is_unknown ? { title: unknown } : {})}
                   onPointerEnter={() => point({ side, places: label.places })}
+                  onClick={() => point({ side, places: label.places })}
                 >
                   {written[i]?.text ?? label.text}
                 </span>

@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Theme, hex, rampTable, readable, shade } from "./colours";
+import { isTouch } from "./pointing";
 import { type StoryWord, mostLooked } from "./story_table";
 
 interface Props {
@@ -10,6 +11,8 @@ interface Props {
   row: readonly number[] | null;
   focus: number | null;
   theme: Theme;
+  /** the weight of the strongest colour */
+  top: number;
   label: string;
   /** a mark over words, as the number of a gap */
   marked?: (index: number) => boolean;
@@ -27,10 +30,16 @@ const PALE = 0.15; // up to here every ink of the page can be read
 const LEAST = 0.06; // of the attention; thinner lines are not seen
 
 /** How a word looks that gets such a share. */
-export function shaded(weight: number, theme: Theme): { background: string; color?: string } {
-  const place = shade(weight, 0, 1);
+export function shaded(
+  weight: number,
+  top: number,
+  theme: Theme,
+): { background: string; color?: string } {
+  const place = shade(weight, 0, top);
   const background = hex(rampTable(theme, "weights")[place] ?? [0, 0, 0]);
-  return weight < PALE ? { background } : { background, color: readable(theme, "weights", place) };
+  return weight / top < PALE
+    ? { background }
+    : { background, color: readable(theme, "weights", place) };
 }
 
 /** 0 for what was sure, up to 4 for what was a surprise. */
@@ -41,7 +50,7 @@ export function surprise(logProbability: number | null): number {
 }
 
 export function Story(props: Props): JSX.Element {
-  const { words, row, focus, theme, label, marked, point, choose } = props;
+  const { words, row, focus, theme, top, label, marked, point, choose } = props;
   const place = useRef<HTMLDivElement>(null);
   const lines = useLines(place, row, focus);
   const move = (event: KeyboardEvent): void => {
@@ -68,7 +77,9 @@ export function Story(props: Props): JSX.Element {
       role="group"
       aria-label={label}
       onKeyDown={move}
-      onPointerLeave={() => point(null)}
+      onPointerLeave={(event) => {
+        if (!isTouch(event)) point(null);
+      }}
     >
       <svg class="links" aria-hidden="true">
         {lines.map(({ path, weight }) => (
@@ -94,7 +105,7 @@ export function Story(props: Props): JSX.Element {
               key={i}
               class={classes.filter((one) => one).join(" ")}
               data-word={i}
-              {...(isSeen ? { style: shaded(weight, theme) } : {})}
+              {...(isSeen ? { style: shaded(weight, top, theme) } : {})}
               onPointerEnter={() => point(i)}
               onClick={() => choose(i)}
             >

@@ -145,6 +145,37 @@ export function tableOf(trace: Trace, site: Site, wish: Wish = {}): Table {
   return { kind: site.kind, layer: site.layer, heads, rows, columns, weights, reading };
 }
 
+/** Whether a row may not look at a column: all of it comes after the row. */
+export const isMasked = (kind: Kind, row: Label, column: Label): boolean =>
+  kind === "decoder" && (column.places[0] ?? 0) > (row.places.at(-1) ?? 0);
+
+/** Which cells a kind of attention never sees; nothing where it sees all. */
+export function maskOf(
+  kind: Kind,
+  rows: readonly Label[],
+  columns: readonly Label[],
+): readonly (readonly boolean[])[] | undefined {
+  if (kind !== "decoder") return undefined;
+  return rows.map((row) => columns.map((column) => isMasked(kind, row, column)));
+}
+
+const largest = new WeakMap<Site, number>();
+
+function largestOf(site: Site): number {
+  const known = largest.get(site);
+  if (known !== undefined) return known;
+  const found = site.weights.flat().reduce((most, row) => Math.max(most, ...row), 0);
+  largest.set(site, found);
+  return found;
+}
+
+/** The largest weight of all heads of one kind: the end of the scale that their pictures share. */
+export function topOf(trace: Trace, kind: Kind, ...shown: readonly Matrix[]): number {
+  const sites = trace.sites.filter((site) => site.kind === kind).map(largestOf);
+  const more = shown.flat().map((row) => Math.max(...row)); // whole words may have more
+  return Math.max(0, ...sites, ...more) || 1;
+}
+
 export function mean(matrices: readonly Matrix[]): Matrix {
   const [first] = matrices;
   if (first === undefined) return [];

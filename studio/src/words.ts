@@ -115,16 +115,46 @@ export const WORDS = {
     "读入“{row}”后看 {column}：{value}",
   ],
   cellOfMean: [
-    " (mean of {n} heads; a click opens head {head}, which looks most: {value})",
-    "（{n} 个头的平均；单击打开其中看得最多的第 {head} 头：{value}）",
+    " (mean of {n} heads; {how} opens head {head}, which looks most: {value})",
+    "（{n} 个头的平均；{how}打开其中看得最多的第 {head} 头：{value}）",
   ],
   cellOfWords: [
-    " (whole words; a click opens their strongest pair of tokens: {value})",
-    "（整词；单击打开其中最强的一对词元：{value}）",
+    " (whole words; {how} opens their strongest pair of tokens: {value})",
+    "（整词；{how}打开其中最强的一对词元：{value}）",
+  ],
+  aClick: ["a click", "单击"],
+  aTap: ["another tap", "再点一次"],
+  cellMasked: [
+    "{row} may not look at {column}: the cell is masked.",
+    "{row} 不能看 {column}：这个格子被掩码遮住。",
+  ],
+  masked: ["masked: may not be looked at", "被掩码遮住，不能看"],
+  scaleSaid: ["Colours from {low} to {high}", "颜色从 {low} 到 {high}"],
+  zoom: ["Zoom", "缩放"],
+  zoomIn: ["Zoom in", "放大"],
+  zoomOut: ["Zoom out", "缩小"],
+  zoomReset: ["Zoom {n} %: back to 100 %", "缩放 {n} %：恢复 100 %"],
+  zoomHint: [
+    "Keys + − 0, Ctrl and the wheel, or two fingers",
+    "按 + − 0 键、Ctrl 加滚轮，或双指缩放",
   ],
   cellHint: [
     "Click a cell, or press Enter, to see its arithmetic. Arrow keys move.",
     "单击格子或按回车看它的计算；方向键移动。",
+  ],
+  cellHintTouch: [
+    "Tap a cell to read it; tap it again to see its arithmetic.",
+    "点一下格子读数；再点一次看它的计算。",
+  ],
+  readHint: ["Point at a cell, or press an arrow key.", "指向格子或按方向键。"],
+  headSaid: [
+    "layer {layer}, head {head}: most from {row} to {column}, {value}",
+    "第 {layer} 层第 {head} 头：最强的是 {row} 看 {column}，{value}",
+  ],
+  headHint: ["Point at a head to read it; click to choose it.", "指向一个头读数；单击选中。"],
+  headHintTouch: [
+    "Tap a head to read it; tap it again to choose it.",
+    "点一下读数；再点一次选中。",
   ],
   uniform: ["almost the same weight everywhere", "各处权重几乎相同"],
   step: ["How sure the model was", "模型有多大把握"],
@@ -260,6 +290,9 @@ export const WORDS = {
     "Blue is positive, red negative; the stronger, the nearer to ±1.",
     "蓝色为正，红色为负；颜色越浓，越接近 ±1。",
   ],
+  encodingCell: ["place {row}, dimension {column}: {value}", "位置 {row}，第 {column} 维：{value}"],
+  alikeCell: ["places {row} and {column}: {value}", "位置 {row} 与 {column}：{value}"],
+  entrySaid: ["{row}, {column}: {value}", "{row}，{column}：{value}"],
   alike: [
     "Near places are alike: the product of two places depends only on how far apart they are.",
     "相近的位置相似：两个位置的内积只取决于距离。",
@@ -472,10 +505,9 @@ export const WORDS = {
   ],
   difference: ["Right minus left", "右边减左边"],
   differenceLead: [
-    "Blue: the right side looks there more; red: the left side does. In percentage points; the scale ends at ±{scale}.",
-    "蓝色：右边看得更多；红色：左边看得更多。单位是百分点，色标到 ±{scale}。",
+    "Blue: the right side looks there more; red: the left side does. The numbers are percentage points.",
+    "蓝色：右边看得更多；红色：左边看得更多。格中数字的单位是百分点。",
   ],
-  differenceHint: ["Point at a cell, or press an arrow key.", "指向格子或按方向键。"],
   differenceSaid: [
     "{row} looks at {column}: {left} on the left, {right} on the right, {value}",
     "{row} 看 {column}：左 {left}，右 {right}，差 {value}",

@@ -51,8 +51,9 @@ test("the difference is the right side's weight minus the left's, of partners al
   assert.equal(other?.rows[0]?.text, "x / z");
 });
 
-test("the scale of differences is round, and holds all of them", () => {
-  assert.equal(scaleOf([[0.01, -0.02]]), 0.1);
-  assert.equal(scaleOf([[0.31, -0.52]]), 0.55);
+test("the scale of differences ends at the largest, and does not blow up next to nothing", () => {
+  assert.equal(scaleOf([[0.31, -0.52]]), 0.52);
+  assert.equal(scaleOf([[0.31]], [[-0.7, 0.1]]), 0.7);
+  assert.equal(scaleOf([[0.001, -0.002]]), 0.01);
   assert.deepEqual([-0.5, 0.004, 0.126].map(signedPercent), ["−50", "", "+13"]);
 });

@@ -61,6 +61,6 @@ test("the most looked at come first, and lines of a picture end where its width 
   const words = storyWords(read("story-en"), true);
   const places = placed(words, 400);
   assert.ok(places.every((at) => at.x + at.width <= 400));
-  const scene = storyFigure(words, null, 3, "story");
+  const scene = storyFigure(words, null, 3, "story", 1);
   assert.ok(scene.items.some((item) => item.kind === "rectangle"));
 });

@@ -79,7 +79,7 @@ def test_recorded_sentences_are_drawn_side_by_side_with_their_difference(
 ) -> None:
     left, right = (recorded(name)["trace"] for name in ("zh-en", "zh-en-wide"))
     page = visit(f"{alone}#/compare?pair=zh-wide&site=encoder&layer=1&words=0")
-    expect(page.locator(f"{BOTH} svg")).to_have_count(2)
+    expect(page.locator(f"{BOTH} svg.picture")).to_have_count(2)
     weights = [mean(trace, "encoder", 1) for trace in (left, right)]
     for place, one in enumerate(weights):
         side = f"{BOTH}:nth-child({place + 1})"
@@ -135,7 +135,7 @@ def test_models_of_other_shapes_are_compared(alone, visit, recorded) -> None:
     page = visit(f"{alone}#/compare?form=lines")
     heads = np.array(recorded("en-fr-bahdanau")["trace"]["sites"][0]["weights"])
     right = page.locator(f"{BOTH}:nth-child(2)")
-    expect(right.locator("svg")).to_have_count(1)
+    expect(right.locator("svg.picture")).to_have_count(1)
     page.get_by_role("button", name="Encoder", exact=True).click()
     expect(right).to_contain_text("This model never looks in this way.")
     page.get_by_role("button", name="To the source").click()

@@ -24,7 +24,7 @@ def test_the_lectures_example_comes_out(alone, visit) -> None:
     expect(page.locator(CARDS).nth(2)).to_contain_text("112")
     expect(page.locator(CARDS).nth(3)).to_contain_text("112 / 8 =14")
     expect(page.locator(CARDS).nth(4)).to_contain_text("e = 12 → 0.119")
-    page.focus(".chooser svg")
+    page.focus(".chooser svg.picture")
     page.keyboard.press("ArrowRight")
     expect(page.locator(CARDS).nth(2)).to_contain_text("96")
     page.keyboard.press("ArrowDown")
@@ -168,18 +168,18 @@ def test_blocks_compute_what_regard_computes(alone, visit) -> None:
 def test_every_block_opens(alone, visit) -> None:
     page = visit(f"{alone}#/blocks")
     page.get_by_label("width d").fill("128")
-    expect(page.locator("svg text", has_text=re.compile("^127$"))).to_have_count(1)
+    expect(page.locator("svg.picture text", has_text=re.compile("^127$"))).to_have_count(1)
     named = [*range(0, 121, 20), 127, *range(0, 30, 5), 31]
-    expect(page.locator("figure svg").first.locator("text")).to_have_text(
+    expect(page.locator("figure svg.picture").first.locator("text")).to_have_text(
         ["dimension", "place", *map(str, named)]
     )
-    alike = page.locator("figure svg").nth(1).locator("text").all_text_contents()
+    alike = page.locator("figure svg.picture").nth(1).locator("text").all_text_contents()
     assert alike.count("place") == 2
     page.get_by_role("button", name="Masks").click()
     page.get_by_label(re.compile("^causal")).uncheck()
-    expect(page.locator("svg text", has_text=re.compile("^0$"))).to_have_count(0)
+    expect(page.locator("svg.picture text", has_text=re.compile("^0$"))).to_have_count(0)
     page.get_by_label(re.compile("^padding")).check()
-    expect(page.locator("svg text", has_text=re.compile("^0$"))).to_have_count(2 * 7)
+    expect(page.locator("svg.picture text", has_text=re.compile("^0$"))).to_have_count(2 * 7)
     page.get_by_role("button", name="Eight scores").click()
     expect(page.locator("svg text[data-row][data-column]")).to_have_count(8 * 4)
     numbers = page.locator("svg text[data-row][data-column]").all_text_contents()

@@ -2,13 +2,13 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Card, Toggle } from "../controls";
 import { matrixFigure, percent } from "../figures/matrix";
+import { withScale } from "../figures/scale";
 import { type Mask, both, causal, everything, padding, window_ } from "../mathematics/masks";
 import { dot, randomNumbers, softmax } from "../mathematics/vectors";
-import { Picture } from "../picture";
+import { MatrixPicture } from "../matrix_picture";
 import { Save } from "../save";
 import { stacked } from "../scene";
 import type { BlockProps } from "../views/blocks";
-import { Scrolling } from "../scrolling";
 
 const STORY = ["As", "aliens", "entered", "our", "planet", "and", "began"];
 const WIDTH = 8;
@@ -32,25 +32,19 @@ export function Masks({ address, go, say, theme }: BlockProps): JSX.Element {
     ];
     return asked.reduce(both, everything(n));
   }, [chosen, n]);
-  const scenes = useMemo(() => {
+  const figures = useMemo(() => {
     const names = STORY.map((text, i) =>
       chosen.padding && i >= n - N_FILLING ? { text: "<pad>", is_special: true } : { text },
     );
-    const shared = { rows: names, columns: names, span: 330, largest: 46 };
+    const masked = mask.map((row) => row.map((isSeen) => !isSeen));
+    const shared = { rows: names, columns: names, masked, span: 330, largest: 46 };
+    const weights = scores.map((row, i) => softmax(row, mask[i]));
+    const seen = mask.map((row) => row.map(Number));
+    const high = Math.max(...weights.flat());
     return [
-      matrixFigure({
-        ...shared,
-        title: say("mask"),
-        values: mask.map((row) => row.map(Number)),
-        number: String,
-      }).scene,
-      matrixFigure({
-        ...shared,
-        title: say("weights"),
-        values: scores.map((row, i) => softmax(row, mask[i])),
-        number: percent,
-      }).scene,
-    ];
+      { values: seen, ...shared, title: say("mask"), number: String, high: 1 },
+      { values: weights, ...shared, title: say("weights"), number: percent, high },
+    ].map((wish) => ({ squares: matrixFigure(wish), table: wish }));
   }, [mask, scores, chosen.padding, n, say]);
   return (
     <Card title={say("masks")} lead={say("masksLead")}>
@@ -71,16 +65,22 @@ export function Masks({ address, go, say, theme }: BlockProps): JSX.Element {
         </button>
       </div>
       <div class="figures">
-        {scenes.map((scene) => (
-          <figure key={scene.title}>
-            <figcaption>{scene.title}</figcaption>
-            <Scrolling>
-              <Picture scene={scene} theme={theme} />
-            </Scrolling>
+        {figures.map(({ squares, table }) => (
+          <figure key={table.title}>
+            <figcaption>{table.title}</figcaption>
+            <MatrixPicture {...{ squares, table, theme, say }} values={table.values} />
           </figure>
         ))}
       </div>
-      <Save scene={stacked(scenes, say("masks"))} theme={theme} name="masks" say={say} />
+      <Save
+        scene={stacked(
+          figures.map(({ squares }) => withScale(squares, say)),
+          say("masks"),
+        )}
+        theme={theme}
+        name="masks"
+        say={say}
+      />
     </Card>
   );
 }

@@ -1,10 +1,12 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Card } from "../controls";
+import { scaleOf } from "../figures/difference";
 import { matrixFigure } from "../figures/matrix";
+import { withScale } from "../figures/scale";
 import { batchNorm, layerNorm, normalise } from "../mathematics/normalisation";
 import { transposed } from "../mathematics/vectors";
-import { Picture } from "../picture";
+import { MatrixPicture } from "../matrix_picture";
 import { Save } from "../save";
 import { stacked } from "../scene";
 import type { BlockProps } from "../views/blocks";
@@ -27,31 +29,26 @@ export function Norms({ say, theme }: BlockProps): JSX.Element {
   const [table, setTable] = useState(TABLE);
   const rows = table.map((_, i) => ({ text: say("feature", { n: i }) }));
   const columns = (table[0] ?? []).map((_, j) => ({ text: say("example", { n: j }) }));
-  const scenes = useMemo(() => {
-    const shared = {
-      rows,
-      columns,
-      largest: 52,
-      ramp: "signed" as const,
-      low: -3,
-      high: 3,
-      number: said,
-    };
+  const figures = useMemo(() => {
+    const shared = { rows, largest: 52, ramp: "signed" as const, number: said };
     const example = transposed(table)[0] ?? [];
     const layer = example.map((value) => Math.max(0, value - 2));
     const added = example.map((value, i) => value + (layer[i] ?? 0));
-    return {
-      batch: matrixFigure({ ...shared, title: say("batchNorm"), values: batchNorm(table) }).scene,
-      layer: matrixFigure({ ...shared, title: say("layerNorm"), values: layerNorm(table) }).scene,
-      residual: matrixFigure({
-        ...shared,
-        title: say("residual"),
-        columns: ["x", "F(x)", "F(x) + x", "norm"].map((text) => ({ text })),
-        values: transposed([example, layer, added, normalise(added)]),
-        low: -12,
-        high: 12,
-      }).scene,
-    };
+    const parts = ["x", "F(x)", "F(x) + x", "norm"].map((text) => ({ text }));
+    const normed = [batchNorm(table), layerNorm(table)] as const;
+    const scale = scaleOf(...normed); // of both, so that they compare
+    const passed = transposed([example, layer, added, normalise(added)]);
+    return [
+      { title: say("batchNorm"), columns, values: normed[0], scale, below: null },
+      { title: say("layerNorm"), columns, values: normed[1], scale, below: null },
+      {
+        ...{ title: say("residual"), columns: parts, values: passed, scale: scaleOf(passed) },
+        below: say("residualSaid"),
+      },
+    ].map(({ scale, below, ...wish }) => ({
+      squares: matrixFigure({ ...shared, ...wish, low: -scale, high: scale }),
+      ...{ ...wish, rows, below },
+    }));
   }, [table, say]);
   const set = (row: number, column: number, value: number): void =>
     setTable(table.map((one, i) => one.map((old, j) => (i === row && j === column ? value : old))));
@@ -97,24 +94,22 @@ export function Norms({ say, theme }: BlockProps): JSX.Element {
             </table>
           </Scrolling>
         </figure>
-        {[scenes.batch, scenes.layer].map((scene) => (
-          <figure key={scene.title}>
-            <figcaption>{scene.title}</figcaption>
-            <Scrolling>
-              <Picture scene={scene} theme={theme} />
-            </Scrolling>
+        {figures.map(({ squares, title, values, rows, columns, below }) => (
+          <figure key={title}>
+            <figcaption>{title}</figcaption>
+            <MatrixPicture
+              {...{ squares, values, theme, say, table: { rows, columns } }}
+              telling="entrySaid"
+            />
+            {below && <p class="soft">{below}</p>}
           </figure>
         ))}
-        <figure>
-          <figcaption>{scenes.residual.title}</figcaption>
-          <Scrolling>
-            <Picture scene={scenes.residual} theme={theme} />
-          </Scrolling>
-          <p class="soft">{say("residualSaid")}</p>
-        </figure>
       </div>
       <Save
-        scene={stacked([scenes.batch, scenes.layer, scenes.residual], say("norms"))}
+        scene={stacked(
+          figures.map(({ squares }) => withScale(squares, say)),
+          say("norms"),
+        )}
         theme={theme}
         name="norms"
         say={say}

@@ -2,21 +2,21 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { Card, Slider } from "../controls";
 import { stepOf } from "../figures/curves";
-import { matrixFigure } from "../figures/matrix";
+import { type Squares, matrixFigure } from "../figures/matrix";
+import { withScale } from "../figures/scale";
 import { sinusoids } from "../mathematics/positions";
 import { dot } from "../mathematics/vectors";
-import { Picture } from "../picture";
+import { MatrixPicture } from "../matrix_picture";
 import { Save } from "../save";
-import { type Item, type Scene, stacked } from "../scene";
+import { type Item, stacked } from "../scene";
 import type { BlockProps } from "../views/blocks";
-import { Scrolling } from "../scrolling";
 
 /** The encoding, places from top to bottom, waves from fast to slow. */
 function encodingFigure(
   table: readonly (readonly number[])[],
   title: string,
   names: readonly [string, string],
-): Scene {
+): Squares {
   const [rows, columns] = [table.length, table[0]?.length ?? 1];
   const [width, height] = [
     Math.max(320, Math.min(620, columns * 11)),
@@ -63,6 +63,7 @@ function encodingFigure(
       x,
       y: top - 15,
       text: String(j),
+      column: j,
       size: 12,
       colour: "soft",
       anchor: "middle",
@@ -75,12 +76,18 @@ function encodingFigure(
       x: left - 10,
       y,
       text: String(i),
+      row: i,
       size: 12,
       colour: "soft",
       anchor: "end",
     });
   }
-  return { width: left + width + 12, height: top + height + 8, title, items };
+  const scene = { width: left + width + 12, height: top + height + 8, title, items };
+  return {
+    ...{ scene, left, top, cell: across, tall: down, nRows: rows, nColumns: columns, size: 12 },
+    scale: { ramp: "signed", low: -1, high: 1 },
+    hasMasked: false,
+  };
 }
 
 /** Which of so many are named: round ones, and the last; `apart` is how many need a name's room. */
@@ -101,6 +108,9 @@ const mark = (x1: number, y1: number, x2: number, y2: number): Item => ({
   width: 1,
 });
 
+const numbered = (count: number): readonly { text: string }[] =>
+  Array.from({ length: count }, (_, i) => ({ text: String(i) }));
+
 export function Positions({ address, go, say, theme }: BlockProps): JSX.Element {
   const { length, width } = address;
   const table = useMemo(() => sinusoids(length, width), [length, width]);
@@ -112,7 +122,7 @@ export function Positions({ address, go, say, theme }: BlockProps): JSX.Element 
     const few = table.slice(0, 24);
     const names = few.map((_, i) => ({ text: i % 4 === 0 ? String(i) : "" }));
     const values = few.map((a) => few.map((b) => dot(a, b)));
-    return matrixFigure({
+    const squares = matrixFigure({
       title: say("alike"),
       values,
       rows: names,
@@ -125,7 +135,8 @@ export function Positions({ address, go, say, theme }: BlockProps): JSX.Element 
       ramp: "signed",
       low: -width / 2,
       high: width / 2,
-    }).scene;
+    });
+    return { squares, values };
   }, [table, width, say]);
   return (
     <Card title={say("positions")} lead={say("positionsLead")}>
@@ -153,20 +164,26 @@ export function Positions({ address, go, say, theme }: BlockProps): JSX.Element 
       </div>
       <div class="figures">
         <figure>
-          <Scrolling>
-            <Picture scene={encoding} theme={theme} />
-          </Scrolling>
+          <MatrixPicture
+            {...{ theme, say }}
+            squares={encoding}
+            values={table}
+            table={{ rows: numbered(length), columns: numbered(width) }}
+            telling="encodingCell"
+          />
           <figcaption class="soft">{say("encodingSaid")}</figcaption>
         </figure>
         <figure>
-          <Scrolling>
-            <Picture scene={alike} theme={theme} />
-          </Scrolling>
+          <MatrixPicture
+            {...{ theme, say, ...alike }}
+            table={{ rows: numbered(length), columns: numbered(length) }}
+            telling="alikeCell"
+          />
           <figcaption class="soft">{say("alike")}</figcaption>
         </figure>
       </div>
       <Save
-        scene={stacked([encoding, alike], say("positions"))}
+        scene={stacked([withScale(encoding, say), withScale(alike.squares, say)], say("positions"))}
         theme={theme}
         name="positions"
         say={say}

@@ -2,12 +2,12 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Card, Slider } from "../controls";
 import { matrixFigure } from "../figures/matrix";
+import { withScale } from "../figures/scale";
 import { FORMULAS, SCORES, drawnParameters, score } from "../mathematics/scores";
 import { randomNumbers, softmax } from "../mathematics/vectors";
-import { Picture } from "../picture";
+import { MatrixPicture } from "../matrix_picture";
 import { Save } from "../save";
 import type { BlockProps } from "../views/blocks";
-import { Scrolling } from "../scrolling";
 
 const WIDTH = 4;
 const N_KEYS = 4;
@@ -35,17 +35,22 @@ export function Scores({ address, go, say, theme }: BlockProps): JSX.Element {
   }, [address.seed]);
   const [change, setChange] = useState<{ seed: number; query: number[] } | null>(null);
   const query = change?.seed === address.seed ? change.query : drawn.query;
-  const scene = useMemo(() => {
+  const { squares, table } = useMemo(() => {
     const scores = SCORES.map((name) => score(name, query, drawn.keys, drawn.parameters.get(name)));
-    return matrixFigure({
-      title: say("scores"),
+    const table = {
       values: scores.map((row) => softmax(row)),
       rows: SCORES.map((name) => ({ text: `${say(name)}   ${FORMULAS[name]}` })),
       columns: PLACES.map((text) => ({ text })),
+    };
+    const squares = matrixFigure({
+      ...table,
+      title: say("scores"),
+      high: Math.max(...table.values.flat()),
       largest: 54,
       longest: 300,
       number: (value) => value.toFixed(2),
-    }).scene;
+    });
+    return { squares, table };
   }, [query, drawn, say]);
   return (
     <Card title={say("scores")} lead={say("scoresLead")}>
@@ -72,9 +77,9 @@ export function Scores({ address, go, say, theme }: BlockProps): JSX.Element {
         </button>
       </div>
       <div class="figures">
-        <Scrolling>
-          <Picture scene={scene} theme={theme} />
-        </Scrolling>
+        <div class="half">
+          <MatrixPicture {...{ squares, table, theme, say }} values={table.values} />
+        </div>
         <table class="vectors">
           <caption>{say("keys")}</caption>
           <tbody>
@@ -89,7 +94,7 @@ export function Scores({ address, go, say, theme }: BlockProps): JSX.Element {
           </tbody>
         </table>
       </div>
-      <Save scene={scene} theme={theme} name="scores" say={say} />
+      <Save scene={withScale(squares, say)} theme={theme} name="scores" say={say} />
     </Card>
   );
 }

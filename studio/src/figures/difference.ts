@@ -1,6 +1,7 @@
 // By how much one side looks more than the other, where both have the words.
 import { paired } from "../pairing";
-import { type Label, type Matrix, type Table, mean } from "../table";
+import type { Mask } from "../scene";
+import { type Label, type Matrix, type Table, isMasked, mean } from "../table";
 import type { Say } from "../words";
 import { type Squares, matrixFigure } from "./matrix";
 
@@ -12,6 +13,8 @@ export interface Difference {
   /** for each row and column, its index on the left and on the right */
   rowPairs: readonly (readonly [number, number])[];
   columnPairs: readonly (readonly [number, number])[];
+  /** cells that neither side may look at */
+  masked?: Mask | undefined;
   /** words of either side without a partner on the other */
   nLeftOut: number;
 }
@@ -48,14 +51,20 @@ export function differenceOf(left: Table, right: Table): Difference | null {
     ),
     rowPairs,
     columnPairs,
+    masked: rowPairs.map(([i]) =>
+      columnPairs.map(([j]) => {
+        const [row, column] = [left.rows[i], left.columns[j]];
+        return row !== undefined && column !== undefined && isMasked(left.kind, row, column);
+      }),
+    ),
     nLeftOut: [...counts, ...more].reduce((sum, count) => sum + count, 0),
   };
 }
 
-/** The end of the scale to both sides of zero: a round number that no difference passes. */
-export function scaleOf(values: Matrix): number {
-  const most = Math.max(0, ...values.flat().map(Math.abs));
-  return Math.max(0.1, Math.ceil(20 * most) / 20);
+/** The end of the scale to both sides of zero: the largest difference, unless all are next to none. */
+export function scaleOf(...all: readonly Matrix[]): number {
+  const furthest = all.flat().map((row) => Math.max(0, ...row.map(Math.abs)));
+  return Math.max(0.01, ...furthest);
 }
 
 /** In percentage points, with its sign; small ones are left empty. */
@@ -71,6 +80,7 @@ export function differenceFigure(difference: Difference, say: Say): Squares {
     columns: difference.columns,
     columnMeaning: say("looksAt"),
     ramp: "signed",
+    masked: difference.masked,
     low: -scale,
     high: scale,
     number: signedPercent,

@@ -1,7 +1,8 @@
 // A matrix of shades: rows look, columns are looked at.
 import { type Ramp, shade } from "../colours";
-import { type Item, type Scene, isWide, shortened, textWidth } from "../scene";
+import { type Item, type Mask, type Scene, isWide, shortened, textWidth } from "../scene";
 import type { Matrix } from "../table";
+import type { Scale } from "./scale";
 
 export interface Named {
   text: string;
@@ -13,11 +14,17 @@ export interface Squares {
   scene: Scene;
   left: number;
   top: number;
+  /** how wide a cell is, and how tall */
   cell: number;
+  tall: number;
   nRows: number;
   nColumns: number;
   /** of the names, in pixels */
   size: number;
+  scale: Scale;
+  /** whether some cells may not be looked at */
+  hasMasked: boolean;
+  masked?: Mask | undefined;
 }
 
 export interface MatrixWish {
@@ -37,6 +44,7 @@ export interface MatrixWish {
   ramp?: Ramp;
   low?: number;
   high?: number;
+  masked?: Mask | undefined;
   /** how a cell's number is written; nothing for none */
   number?: (value: number) => string;
   /** outline the largest of each row */
@@ -52,7 +60,7 @@ export const percent = (value: number): string =>
   value >= 0.05 ? String(Math.round(100 * value)) : "";
 
 export function matrixFigure(wish: MatrixWish): Squares {
-  const { values, rows, columns, ramp = "weights", low = 0, high = 1 } = wish;
+  const { values, rows, columns, masked, ramp = "weights", low = 0, high = 1 } = wish;
   const longest = Math.max(rows.length, columns.length, 1);
   const cell = Math.max(
     wish.least ?? LEAST,
@@ -81,7 +89,8 @@ export function matrixFigure(wish: MatrixWish): Squares {
     ) + 16,
   );
   const [width, height] = [cell * columns.length, cell * rows.length];
-  const items: Item[] = [{ kind: "heat", x: left, y: top, width, height, values, low, high, ramp }];
+  const box = { x: left, y: top, width, height };
+  const items: Item[] = [{ kind: "heat", ...box, values, masked, low, high, ramp }];
   const soft = (name: Named): "soft" | "mark" | "ink" =>
     name.is_special ? "soft" : name.is_unknown ? "mark" : "ink";
   rows.forEach((row, i) => {
@@ -161,7 +170,13 @@ export function matrixFigure(wish: MatrixWish): Squares {
     title: wish.title,
     items,
   };
-  return { scene, left, top, cell, nRows: rows.length, nColumns: columns.length, size };
+  return {
+    ...{ scene, left, top, cell, tall: cell, size, masked },
+    nRows: rows.length,
+    nColumns: columns.length,
+    scale: { ramp, low, high },
+    hasMasked: masked?.some((row) => row.includes(true)) ?? false,
+  };
 }
 
 function numbers(

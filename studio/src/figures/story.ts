@@ -31,6 +31,7 @@ export function storyFigure(
   row: readonly number[] | null,
   focus: number | null,
   title: string,
+  top: number,
   width = 760,
 ): Scene {
   const places = placed(words, width);
@@ -41,7 +42,7 @@ export function storyFigure(
     const weight = row !== null && i !== focus ? (row[i] ?? 0) : 0;
     const box = { x: at.x, y: at.y - 14, width: at.width, height: 28 };
     if (weight >= 0.005) {
-      items.push({ kind: "heat", ...box, values: [[weight]], low: 0, high: 1, ramp: "weights" });
+      items.push({ kind: "heat", ...box, values: [[weight]], low: 0, high: top, ramp: "weights" });
     }
     if (i === focus) {
       items.push({ kind: "rectangle", ...box, stroke: "mark", strokeWidth: 2, radius: 4 });
@@ -56,7 +57,7 @@ export function storyFigure(
       anchor: "middle",
       column: i,
       ...(weight >= 0.005
-        ? { over: { ramp: "weights" as const, shade: shade(weight, 0, 1) } }
+        ? { over: { ramp: "weights" as const, shade: shade(weight, 0, top) } }
         : {}),
     });
   });

@@ -17,7 +17,12 @@ export interface Strip {
 const APART = 12;
 const SIZE = 12;
 
-export function stripFigure(frames: readonly Frame[], title: string, side = 82): Strip {
+export function stripFigure(
+  frames: readonly Frame[],
+  title: string,
+  high: number,
+  side = 82,
+): Strip {
   const [rows, columns] = [
     Math.max(1, ...frames.map((one) => one.values.length)),
     Math.max(1, ...frames.map((one) => one.values[0]?.length ?? 1)),
@@ -31,7 +36,7 @@ export function stripFigure(frames: readonly Frame[], title: string, side = 82):
     return [
       {
         kind: "heat",
-        ...{ x, y: 3, width, height, values: frame.values, low: 0, high: 1, ramp: "weights" },
+        ...{ x, y: 3, width, height, values: frame.values, low: 0, high, ramp: "weights" },
       },
       {
         kind: "rectangle",

@@ -13,7 +13,7 @@ import { Save } from "../save";
 import { stacked } from "../scene";
 import { Scrolling } from "../scrolling";
 import type { Stage } from "../stage";
-import { type Table, labels, mean, tableOf } from "../table";
+import { type Table, labels, maskOf, mean, tableOf, topOf } from "../table";
 import { type Kind, defaultLayer, kindsOf, siteOf } from "../trace";
 import { HeadWeights } from "./head_weights";
 import { asError, sayError } from "../trouble";
@@ -137,17 +137,21 @@ export function ArithmeticView(stage: Stage): JSX.Element {
   const chosen = address.isLecture
     ? { row: at[0], column: at[1] }
     : { row: cell?.row ?? null, column: cell?.column ?? null };
+  const { rows, columns } = shownTable ?? { rows: [], columns: [] };
   const squares = useMemo(
     () =>
       matrixFigure({
         title: say("cell"),
         values,
-        rows: (shownTable?.rows ?? []).map((row, i) =>
+        rows: rows.map((row, i) =>
           isDecoder ? { ...row, text: `${row.text} → ${predicted[i]?.text ?? ""}` } : row,
         ),
-        columns: shownTable?.columns ?? [],
+        columns,
         ...(isDecoder ? { rowMeaning: say("readThenPredicted") } : {}),
         number: percent,
+        ...(cell !== null && !address.isLecture
+          ? { high: topOf(shown.trace, cell.kind), masked: maskOf(cell.kind, rows, columns) }
+          : {}),
         span: 340,
         least: 18,
         largest: 44,
@@ -203,12 +207,11 @@ export function ArithmeticView(stage: Stage): JSX.Element {
           <MatrixPicture
             squares={squares}
             values={values}
-            table={shownTable ?? { rows: [], columns: [] }}
+            table={{ rows, columns }}
             theme={theme}
             say={say}
             ends={{ row: chosen.row, column: null }}
             selected={chosen}
-            hover={() => undefined}
             telling={isDecoder ? "cellReading" : "cellSaid"}
             select={choose}
             open={choose}

@@ -7,16 +7,17 @@ import type { Theme } from "../colours";
 import type { Place } from "../comparing";
 import { Card, FormChoice } from "../controls";
 import { signed } from "../figures/arithmetic";
-import { type Difference, differenceFigure, differenceOf, scaleOf } from "../figures/difference";
+import { type Difference, differenceFigure, differenceOf } from "../figures/difference";
 import { linesFigure } from "../figures/lines";
 import { matrixFigure, percent } from "../figures/matrix";
+import { withScale } from "../figures/scale";
 import { LinesPicture } from "../lines_picture";
 import { MatrixPicture } from "../matrix_picture";
 import { type Ends, NOWHERE, type Pointed, endsOf, wordOf } from "../pointing";
 import { Save } from "../save";
 import { type Scene, beside, stacked, titled } from "../scene";
 import { Scrolling } from "../scrolling";
-import { type Table, labelAt, mean, tableOf } from "../table";
+import { type Table, labelAt, maskOf, mean, tableOf, topOf } from "../table";
 import type { Kind } from "../trace";
 import { type Say, sayHeads } from "../words";
 import { PLACES, type Sides } from "./compare";
@@ -84,6 +85,7 @@ export function ComparePictures(props: Props): JSX.Element {
       1,
       ...tables.map((table) => Math.max(table?.rows.length ?? 0, table?.columns.length ?? 0)),
     );
+    const top = Math.max(...sides.map(({ trace }, i) => topOf(trace, kind, values[i] ?? [])));
     const all = tables.map((table, place) => {
       if (table === null) return null;
       const reading = chosen[place]?.reading ?? "reading";
@@ -103,6 +105,8 @@ export function ComparePictures(props: Props): JSX.Element {
         rowMeaning,
         columnMeaning: say("looksAt"),
         number: percent,
+        high: top,
+        masked: maskOf(kind, table.rows, table.columns),
         span: SPAN,
         largest: Math.min(LARGEST, SPAN / longest),
         longest: 100,
@@ -137,7 +141,7 @@ export function ComparePictures(props: Props): JSX.Element {
   };
   const whole = useMemo(() => {
     const named = drawn.map((one, place): Scene | null => {
-      const scene = (one?.lines ?? one?.squares)?.scene;
+      const scene = one?.lines?.scene ?? (one?.squares && withScale(one.squares, say));
       const { source, target } = sides[place as Place].trace;
       const lines = [names[place] ?? "", source.text, target.text, titles[place] ?? ""];
       return scene ? titled(scene, lines) : null;
@@ -148,7 +152,7 @@ export function ComparePictures(props: Props): JSX.Element {
       title,
     );
     if (squares === null) return both;
-    return stacked([both, titled(squares.scene, [say("difference")])], title);
+    return stacked([both, titled(withScale(squares, say), [say("difference")])], title);
   }, [drawn, squares, say]);
   return (
     <>
@@ -198,23 +202,16 @@ export function ComparePictures(props: Props): JSX.Element {
         <Save scene={whole} theme={theme} name="compare" say={say} />
       </Card>
       {difference !== null && squares !== null && (
-        <Card
-          name="unlike"
-          title={say("difference")}
-          lead={say("differenceLead", { scale: Math.round(100 * scaleOf(difference.values)) })}
-        >
+        <Card name="unlike" title={say("difference")} lead={say("differenceLead")}>
           <MatrixPicture
             {...{ squares, theme, say }}
             values={difference.values}
             table={difference}
-            ends={NOWHERE}
             selected={selected[2]}
-            hover={() => undefined}
             select={(row, column) => {
               const [i, j] = [difference.rowPairs[row], difference.columnPairs[column]];
               if (i && j) select(0, i[0], j[0]);
             }}
-            open={() => undefined}
             over={(cell) => {
               const [i, j] = [
                 difference.rowPairs[cell?.[0] ?? -1],
@@ -232,7 +229,6 @@ export function ComparePictures(props: Props): JSX.Element {
                 value: withSign(difference.values[row]?.[column] ?? 0),
               });
             }}
-            hint={say("differenceHint")}
           />
           {difference.nLeftOut > 0 && (
             <p class="soft">{say("leftOut", { n: difference.nLeftOut })}</p>

@@ -7,13 +7,14 @@ import { rowsOf, tellingOf } from "../choosing";
 import { Card, Choice, FormChoice, Toggle } from "../controls";
 import { linesFigure } from "../figures/lines";
 import { matrixFigure, percent } from "../figures/matrix";
+import { withScale } from "../figures/scale";
 import { LinesPicture } from "../lines_picture";
 import { MatrixPicture } from "../matrix_picture";
-import { type Pointed, endsOf, wordOf } from "../pointing";
+import { type Pointed, endsOf, hasHover, wordOf } from "../pointing";
 import { Save } from "../save";
 import { Scrolling } from "../scrolling";
 import type { Stage } from "../stage";
-import { type Reading, labelAt, mean, strongest, tableOf } from "../table";
+import { type Reading, labelAt, maskOf, mean, strongest, tableOf, topOf } from "../table";
 import type { Site } from "../trace";
 import { sayHeads } from "../words";
 
@@ -66,10 +67,12 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
         rowMeaning,
         columnMeaning: say("looksAt"),
         number: percent,
+        high: topOf(trace, kind, values),
+        masked: maskOf(kind, table.rows, table.columns),
         largest: innerWidth < NARROW ? 28 : 38,
         marksLargest: kind === "cross" && table.columns.length > 0,
       }),
-    [values, table, rowMeaning, title, below, kind, say],
+    [trace, values, table, rowMeaning, title, below, kind, say],
   );
   const selected = {
     row: labelAt(table.rows, address.row),
@@ -109,7 +112,9 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
     });
     const found = behind(row, column);
     if (found === null) return told;
-    const places = { n: table.heads.length, head: found.head, value: found.value.toFixed(3) };
+    const how = say(hasHover() ? "aClick" : "aTap");
+    const value = found.value.toFixed(3);
+    const places = { n: table.heads.length, head: found.head, value, how };
     if (table.heads.length > 1) return told + say("cellOfMean", places);
     const isOfWords = (rowLabel?.places.length ?? 1) * (columnLabel?.places.length ?? 1) > 1;
     return isOfWords ? told + say("cellOfWords", places) : told;
@@ -181,7 +186,7 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
         </Scrolling>
       )}
       <Save
-        scene={drawn === null ? squares.scene : drawn.scene}
+        scene={drawn === null ? withScale(squares, say) : drawn.scene}
         theme={theme}
         name={`${kind}-${layer}${head === null ? "" : `-${head}`}`}
         say={say}

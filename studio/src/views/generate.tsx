@@ -9,9 +9,11 @@ import type { Theme } from "../colours";
 import { Card, Choice, Toggle } from "../controls";
 import { signed } from "../figures/arithmetic";
 import { sharesFigure } from "../figures/bars";
+import { withScale } from "../figures/scale";
 import { storyFigure } from "../figures/story";
 import { unknownOf } from "../fitting";
 import { HeadsGrid } from "../heads_grid";
+import { Legend } from "../legend";
 import { Picture } from "../picture";
 import { Save } from "../save";
 import { type Scene, stacked } from "../scene";
@@ -20,7 +22,7 @@ import type { Shown } from "../stage";
 import { UnknownWords } from "../sentence";
 import { Story, surprise } from "../story";
 import { type StoryWord, mostLooked, storyLooks, storyWords } from "../story_table";
-import type { Reading } from "../table";
+import { type Reading, topOf } from "../table";
 import { MASK, type Trace, doesOf, logProbability, nGiven, nWritten } from "../trace";
 import { sayError } from "../trouble";
 import type { Say } from "../words";
@@ -120,10 +122,12 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
   const n = nWritten(trace);
   const title = say(isWriting ? "story" : "gapped");
   const name = (file === null ? writing.name : null) ?? trace.provenance.model;
-  const saved = useMemo(
-    () => storyFigure(words, row, focus, `${title}: ${name}`),
-    [words, row, focus, title, name],
-  );
+  const top = topOf(trace, kind, looks);
+  const saved = useMemo(() => {
+    const scene = storyFigure(words, row, focus, `${title}: ${name}`, top);
+    const scale = { ramp: "weights", low: 0, high: top } as const;
+    return withScale({ scene, scale, hasMasked: false }, say);
+  }, [words, row, focus, title, name, top, say]);
   const figures = [saved, ...(focus === null ? [] : [looked]), ...sure.map(({ scene }) => scene)];
   const grid = site !== undefined && (
     <Card name="grid" title={say("heads")} lead={say("headsLead")}>
@@ -157,13 +161,18 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
             ) : null
           }
         >
-          <Story {...{ words, row, focus, theme, point, choose }} label={title} marked={isGap} />
+          <Story
+            {...{ words, row, focus, theme, top, point, choose }}
+            label={title}
+            marked={isGap}
+          />
           <p class="told" aria-live="polite">
             {focus === null || row === null ? say("storyHint") : saidOf(words, focus, row, say)}
           </p>
+          <Legend scale={{ ramp: "weights", low: 0, high: top }} {...{ theme, say }} />
           <UnknownWords words={words.filter((one) => one.is_unknown)} say={say} />
           {file === null && writing.full && <p class="notice">{say("fullHere", writing.full)}</p>}
-          {isWriting && <Legend say={say} />}
+          {isWriting && <SurpriseLegend say={say} />}
           <p class="soft numbers">
             {n > 0 && `${say("total", { value: signed(logProbability(trace)), n })} · `}
             {file !== null
@@ -234,7 +243,7 @@ function Gaps({
   );
 }
 
-function Legend({ say }: { say: Say }): JSX.Element {
+function SurpriseLegend({ say }: { say: Say }): JSX.Element {
   return (
     <p class="legend soft">
       {say("odd")}{" "}

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { chosenIn, chosenKind, rowsOf, tellingOf } from "../choosing";
 import { Card, Choice } from "../controls";
 import { matrixFigure, percent } from "../figures/matrix";
+import { withScale } from "../figures/scale";
 import { stripFigure } from "../figures/strip";
 import { HeadsGrid } from "../heads_grid";
 import { MatrixPicture } from "../matrix_picture";
@@ -13,7 +14,7 @@ import { type Running, type Then, useMoments } from "../runs";
 import { Save } from "../save";
 import { stacked } from "../scene";
 import { Scrolling } from "../scrolling";
-import { mean, tableOf } from "../table";
+import { maskOf, mean, tableOf, topOf } from "../table";
 import { type Trace, kindsOf, siteOf } from "../trace";
 import { sayError } from "../trouble";
 import { sayHeads } from "../words";
@@ -97,6 +98,11 @@ function Over(props: OverProps): JSX.Element | null {
     update === null ? say("inUse") : grouped(update);
   const kind = then ? chosenKind(then.trace, address) : "cross";
   const { layer, head, reading } = chosenIn(then?.trace ?? EMPTY, address);
+  // One scale for all moments: what is darker later was looked at more.
+  const top = useMemo(
+    () => Math.max(...[...seen.values()].map(({ trace }) => topOf(trace, kind))),
+    [seen, kind],
+  );
   const strip = useMemo(
     () =>
       stripFigure(
@@ -108,8 +114,9 @@ function Over(props: OverProps): JSX.Element | null {
           return { text: named(update), values, isChosen: i === place };
         }),
         say("moments"),
+        top,
       ),
-    [moments, seen, kind, layer, head, place, say],
+    [moments, seen, kind, layer, head, place, say, top],
   );
   const site = then && siteOf(then.trace, kind, layer);
   const table = useMemo(
@@ -134,11 +141,12 @@ function Over(props: OverProps): JSX.Element | null {
         rowMeaning: say(rowsOf(kind, reading)),
         columnMeaning: say("looksAt"),
         number: percent,
+        high: Math.max(top, ...values.map((row) => Math.max(...row))),
+        masked: maskOf(kind, table.rows, table.columns),
       }),
-    [table, values, title, kind, reading, say],
+    [table, values, title, kind, reading, say, top],
   );
   if (!then || !table || !squares) return <p class="trouble">{say("noAttention")}</p>;
-  const nothing = { row: null, column: null };
   return (
     <>
       <div class="tools moment">
@@ -212,6 +220,7 @@ function Over(props: OverProps): JSX.Element | null {
           say={say}
           pointed={null}
           reading={reading}
+          top={top}
           choose={(one) => go(one)}
         />
         <div class="half">
@@ -221,9 +230,7 @@ function Over(props: OverProps): JSX.Element | null {
             table={table}
             theme={theme}
             say={say}
-            ends={nothing}
             selected={{ row: address.row, column: address.column }}
-            hover={() => {}}
             select={(row, column) => go({ row, column })}
             open={(row, column) => go({ row, column })}
             telling={tellingOf(kind, reading)}
@@ -232,7 +239,7 @@ function Over(props: OverProps): JSX.Element | null {
         </div>
       </div>
       <Save
-        scene={stacked([strip.scene, squares.scene], title)}
+        scene={stacked([strip.scene, withScale(squares, say)], title)}
         theme={theme}
         name="heads-over-updates"
         say={say}
