@@ -27,6 +27,7 @@ from regard.cli import (
     info,
     look,
     recipes,
+    sample,
     score,
     serve,
     tag,
@@ -54,6 +55,7 @@ EXAMPLES: dict[str, tuple[Callable[..., None], str]] = {
     "embed": (embed.embed, 'regard embed runs/bert --similarity "A cat sleeps." "A dog sleeps."'),
     "classify": (classify.classify, 'regard classify runs/reviews "What a film!"'),
     "tag": (tag.tag, 'regard tag runs/names "Anna lives in Paris."'),
+    "sample": (sample.sample, "regard sample runs/sagan --class 3 --grid 8x8 --out samples.png"),
     "score": (score.score, "regard score runs/zh-en --source test.zh --target test.en"),
     "evaluate": (
         evaluate.evaluate,

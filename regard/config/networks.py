@@ -11,7 +11,8 @@ from pydantic import Field, model_validator
 from regard.config.alone import BertSection, GptSection
 from regard.config.labelling import ClassifierSection, TaggerSection
 from regard.config.network import Heads, Network, Tie
-from regard.config.section import Layers, Places, Width
+from regard.config.section import Auto, Layers, Places, Width
+from regard.counting import counted
 
 Cell = Literal["lstm", "gru"]
 EncoderCell = Literal["lstm", "gru", "lstmn"]
@@ -326,6 +327,70 @@ class CaptionerSection(RecurrentNetwork):
         return self
 
 
+class SaganSection(Network):
+    """The Self-Attention GAN: one network draws pictures, another tells them from real ones."""
+
+    systems: ClassVar[Mapping[str, str]] = {"pictures": "pictures"}
+    measures: ClassVar[tuple[str, ...]] = ()
+    is_of_pairs: ClassVar[bool] = False
+
+    kind: Literal["sagan"] = "sagan"
+    tie: Literal["none"] = "none"  # there are no words
+    dropout: Annotated[float, Field(ge=0.0, le=0.0)] = 0.0  # it has none
+    size: Annotated[int, Field(ge=8, le=1024)] = 32  # pixels from top to bottom
+    aspect: Annotated[int, Field(ge=1, le=8)] = 1  # how many times as wide as high
+    # 3, or 1 of grey; as the training data have it.
+    colours: Annotated[int, Field(ge=1, le=3)] | Auto = "auto"
+    channels: tuple[Width, ...] = (128, 128, 64, 32)  # of the maps, each twice as large as before
+    attention: Annotated[int, Field(ge=0, le=1024)] = 16  # height of the map that attends; 0: none
+    d_noise: Width = 128
+    # The learning rate of the discriminator, in those of the generator.
+    discriminator_rate: Annotated[float, Field(gt=0)] = 4.0
+    labels: tuple[str, ...] = ()  # classes that it is told apart by; found in the training data
+
+    @property
+    def width(self) -> int:
+        """The channels of the coarsest map."""
+        return self.channels[0]
+
+    @property
+    def canvas(self) -> tuple[int, int]:
+        """Height and width of a picture."""
+        return self.size, self.aspect * self.size
+
+    @property
+    def coarsest(self) -> int:
+        """The height of the coarsest map."""
+        return int(self.size // 2 ** (len(self.channels) - 1))
+
+    @property
+    def shape(self) -> str:
+        """Layers and widths, in words."""
+        height, width = self.canvas
+        looks = f"attention at {self.attention} × {self.aspect * self.attention}"
+        of = f"{counted(len(self.labels), 'class', 'classes')}, " if self.labels else ""
+        return f"pictures of {height} × {width}, {of}{looks if self.attention else 'no attention'}"
+
+    @model_validator(mode="after")
+    def _maps_fit(self) -> Self:
+        if self.colours == 2:
+            raise ValueError("colours = 2 are none: choose 3, or 1 for grey")
+        n_doublings = len(self.channels) - 1
+        if n_doublings < 1 or self.coarsest * 2**n_doublings != self.size or not self.coarsest:
+            raise ValueError(
+                f"size = {self.size} cannot be halved {n_doublings} times, once for each of the "
+                "channels but one: choose other channels, or another size"
+            )
+        heights = [self.coarsest * 2**n for n in range(1, n_doublings)]
+        if self.attention and self.attention not in heights:
+            known = ", ".join(map(str, heights)) or "no other"
+            raise ValueError(
+                f"attention = {self.attention} is the height of no map between the first and the "
+                f"last: choose {known}, or 0 for none"
+            )
+        return self
+
+
 def _layers(encoder: int, decoder: int | None) -> str:
     return f"{encoder} + {decoder or encoder} layers"
 
@@ -343,6 +408,7 @@ NETWORKS: dict[str, type[Network]] = {
     "bert-classify": ClassifierSection,
     "bert-tag": TaggerSection,
     "captioner": CaptionerSection,
+    "sagan": SaganSection,
 }
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from regard.data.labelled_rows import (
     text_row,
     word_rows,
 )
+from regard.data.picture_batches import PictureBatches
 from regard.data.picture_sets import Part, PictureSet, read_picture_set
 from regard.data.prepared import PreparedCorpus, prepare
 from regard.data.readers import Pair, read_corpus, read_pairs
@@ -38,6 +39,7 @@ __all__ = [
     "Pair",
     "Part",
     "Passages",
+    "PictureBatches",
     "PictureSet",
     "Place",
     "Plan",

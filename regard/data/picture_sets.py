@@ -110,6 +110,7 @@ def read_picture_set(
     size: int | tuple[int, int] | None = None,
     n_channels: int | None = None,
     classes: Sequence[str] | None = None,
+    pads: bool = False,
 ) -> PictureSet:
     """The pictures of a folder, a zip archive or an idx file; "mnist:test" names a part.
 
@@ -119,6 +120,7 @@ def read_picture_set(
         size: of a side, or height and width, to which all are stretched; as they are without it.
         n_channels: 3, or 1 of grey; without it 1 if all pictures are grey.
         classes: the only ones there may be, in their order; else they are found.
+        pads: pictures of an idx file that are smaller are framed by 0, and not stretched.
 
     Raises:
         DataError: what cannot be used, with the name of the file.
@@ -129,9 +131,9 @@ def read_picture_set(
     both = (size, size) if isinstance(size, int) else size
     wanted = _Wanted(asked, part, both, n_channels, classes is not None)
     if path.is_dir() and (parts := idx_parts(path)):
-        found = _of_idx(_chosen_idx(path, parts, wanted), both)
+        found = _of_idx(_chosen_idx(path, parts, wanted), both, pads)
     elif path.is_file() and is_idx_images(path):
-        found = _of_idx(path, both)
+        found = _of_idx(path, both, pads)
     else:
         found = _of_files(path, wanted)
     if classes is not None and found.labels is not None:
@@ -177,7 +179,7 @@ def _chosen_idx(folder: Path, parts: dict[str, Path], wanted: _Wanted) -> Path:
     return parts[_chosen(folder, parts, wanted)]
 
 
-def _of_idx(path: Path, size: tuple[int, int] | None) -> PictureSet:
+def _of_idx(path: Path, size: tuple[int, int] | None, pads: bool) -> PictureSet:
     pixels = read_idx(path, 3)[:, :, :, None]
     if pixels.dtype != np.uint8 or not len(pixels) or min(pixels.shape[1:3]) < SMALLEST:
         n, height, width, _ = pixels.shape
@@ -192,7 +194,20 @@ def _of_idx(path: Path, size: tuple[int, int] | None) -> PictureSet:
     found = PictureSet(pixels, labels, boxes=boxes, name=str(path))
     if labels is not None:
         found = replace(found, classes=tuple(map(str, range(int(labels.max()) + 1))))
-    return found if size is None or size == found.size else _resized(found, size)
+    if size is None or size == found.size:
+        return found
+    frame = [wanted - there for wanted, there in zip(size, found.size, strict=True)]
+    return _framed(found, frame) if pads and min(frame) >= 0 else _resized(found, size)
+
+
+def _framed(found: PictureSet, frame: Sequence[int]) -> PictureSet:
+    """The pictures in the middle of larger ones."""
+    sides = [(n // 2, n - n // 2) for n in frame]
+    pixels = np.pad(found.pixels, ((0, 0), *sides, (0, 0)))
+    boxes = found.boxes
+    if boxes is not None:
+        boxes = boxes + np.array((sides[1][0], sides[0][0]) * 2)
+    return replace(found, pixels=pixels, boxes=boxes)
 
 
 def _beside(

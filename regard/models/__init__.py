@@ -10,6 +10,7 @@ from regard.models.interface import SearchesItself, Step
 from regard.models.labelling import Classifier, Labeller, Tagger
 from regard.models.model import Model, Predicted
 from regard.models.reinforce import MovingAverage, baseline_loss, reinforce
+from regard.models.sagan import Sagan
 from regard.models.transformer import Transformer
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Model",
     "MovingAverage",
     "Predicted",
+    "Sagan",
     "SearchesItself",
     "Sizes",
     "Step",

@@ -36,6 +36,10 @@ TRAINED = {
         *("train", "caption", "--data", "scenes:en:300", *SHORT, "--set", "model.channels=[4,4,8]"),
         *("--set", "training.measure=loss", "--set", "training.decodes_at_validation=false"),
     ),
+    "runs/sagan": (
+        *("train", "sagan", *SHORT, "--images", str(Path(__file__).parents[2] / "docs/pictures")),
+        *("--set", "model.channels=[8,8,8,8]", "--set", "training.batch_tokens=2"),
+    ),
 }
 SERVED = "http://127.0.0.1:8000"
 

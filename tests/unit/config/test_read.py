@@ -340,6 +340,7 @@ def test_presets_come_in_the_order_of_their_size() -> None:
     sizes = [f"transformer-{size}" for size in ("tiny", "small", "base", "big")]
     family = ["universal", "sutskever", "bahdanau", "luong", "ntm", "convolutional"]
     alone = ["gpt-tiny", "gpt-small", "bert-tiny", "bert-small", "bert-classify", "bert-tag"]
+    alone += ["sagan"]
     special = ["dates", "dialogue", "phrasebook", "dialogue-small", "caption"]
     assert names == [*sizes, *family, *alone, *special]
     assert sorted(names) == list(preset_names())

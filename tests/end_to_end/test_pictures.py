@@ -1,0 +1,153 @@
+"""A generator of pictures through real commands: trained, killed, continued, sampled."""
+
+import json
+import signal
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import regard
+from regard.systems.pictures import PictureGenerator
+from regard.training import read_metrics
+from tests.end_to_end.commands import begin, run
+
+SIZES = (
+    "model.size=16",
+    "model.channels=[16, 16, 8]",
+    "model.attention=8",
+    "model.d_noise=8",
+    "training.batch_tokens=8",
+    "training.updates=40",
+    "training.save_every=2",
+)
+CHANGES = [part for size in SIZES for part in ("--set", size)]
+
+
+def asked(place: Path, out: str) -> list[str]:
+    return ["train", "sagan", "--images", str(place / "set"), "--out", str(place / out), *CHANGES]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Bars and squares, and a generator that has seen a few of them."""
+    place = tmp_path_factory.mktemp("pictures")
+    random = np.random.default_rng(0)
+    for kind in ("bars", "squares"):
+        (place / "set" / kind).mkdir(parents=True)
+        for i in range(24):
+            pixels = np.zeros((16, 16), np.uint8)
+            x = int(random.integers(2, 10))
+            if kind == "bars":
+                pixels[:, x : x + 2] = 255
+            else:
+                pixels[4:10, x : x + 5] = 200
+            Image.fromarray(pixels).save(place / "set" / kind / f"{i}.png")
+    done = run(asked(place, "model"))
+    assert done.returncode == 0, done.stderr
+    assert "48 pictures, grey, 2 classes" in done.stderr
+    assert f"Next: regard sample {place / 'model'}" in done.stderr.replace("\n", "")
+    return place
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
+def test_killed_it_ends_bit_for_bit_the_same(place: Path) -> None:
+    for _ in range(2):
+        process = begin(asked(place, "killed"))
+        for line in process.stderr:
+            if ": saved" in line:
+                break
+        process.kill()
+        process.communicate(timeout=60)
+        assert process.returncode == -signal.SIGKILL
+    done = run(asked(place, "killed"))
+    assert done.returncode == 0, done.stderr
+    assert "Continuing after update" in done.stderr
+    for name in (
+        "weights.safetensors",
+        "training/checkpoints/000040/weights.safetensors",
+        "training/checkpoints/000040/state.safetensors",
+    ):
+        whole, parted = ((place / one / name).read_bytes() for one in ("model", "killed"))
+        assert whole == parted, name
+    curves = [read_metrics(place / one / "metrics.jsonl") for one in ("model", "killed")]
+    losses = [[one["losses"] for one in curve if "losses" in one] for curve in curves]
+    assert losses[0] == losses[1]
+    assert losses[0][0].keys() == {"discriminator", "generator"}
+
+
+def test_what_is_kept_is_the_average_of_the_generator(place: Path) -> None:
+    from safetensors.torch import load_file
+
+    kept = load_file(place / "model" / "weights.safetensors")
+    last = load_file(place / "model/training/checkpoints/000040/weights.safetensors")
+    for name, tensor in kept.items():
+        is_same = tensor.equal(last[name])
+        assert is_same or not name.startswith("discriminator"), name
+    assert not kept["generator.norm.running_mean"].equal(last["generator.norm.running_mean"])
+
+
+def test_a_sheet_of_samples(place: Path, tmp_path: Path) -> None:
+    model = str(place / "model")
+    out = tmp_path / "x.png"
+    options = ["--class", "bars", "--seed", "3", "--grid", "2x5"]
+    done = run(["sample", model, *options, "--out", str(out)])
+    assert done.returncode == 0, done.stderr
+    with Image.open(out) as sheet:
+        assert sheet.size == (5 * 32 + 4 * 2, 2 * 32 + 2)
+    array = tmp_path / "x.npy"
+    assert run(["sample", model, *options, "--out", str(array)]).returncode == 0
+    assert np.load(array).shape == (10, 16, 16, 1)
+    way = tmp_path / "way.npy"
+    done = run(
+        ["sample", model, "--from-seed", "3", "--to-seed", "9", "--grid", "2x4", "--out", str(way)]
+    )
+    assert done.returncode == 0, done.stderr
+    assert np.array_equal(np.load(way)[0], np.load(array)[0])
+
+
+def test_in_python_pictures_are_arrays(place: Path) -> None:
+    model = regard.load(place / "model")
+    assert isinstance(model, PictureGenerator)
+    assert model.labels == ("bars", "squares")
+    three = model.sample(3, label="squares", seed=4)
+    assert (three.shape, three.dtype) == ((3, 16, 16, 1), np.uint8)
+    assert np.array_equal(model.sample(label=1, seed=5)[0], three[1])
+    turns = model.sample(4, seed=4)
+    assert np.array_equal(turns[1], model.sample(label="squares", seed=5)[0])
+    way = model.interpolate(4, 7, 5, label="squares")
+    assert np.array_equal(way[0], three[0])
+    assert np.array_equal(way[-1], model.sample(label="squares", seed=7)[0])
+
+
+def test_info_says_what_it_draws(place: Path) -> None:
+    done = run(["info", str(place / "model"), "--json"])
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert record["model"]["labels"] == ["bars", "squares"]
+    assert record["model"]["colours"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "facts"),
+    [
+        (["sample", "model", "--class", "circles"], "knows no class 'circles'"),
+        (["sample", "model", "--grid", "8"], "--grid 8"),
+        (["sample", "model", "--out", "x.txt"], ".png"),
+        (["sample", "model", "--from-seed", "1"], "--to-seed"),
+        (["translate", "model"], "does not translate: `regard sample`"),
+        (["train", "sagan", "--text", "set/bars/0.png", "--out", "other"], "--images"),
+        (
+            ["train", "sagan", "--images", "set", "--out", "other", "--set", "model.attention=7"],
+            "attention = 7",
+        ),
+    ],
+)
+def test_refused_in_one_sentence(place: Path, arguments: list[str], facts: str) -> None:
+    verb, *rest = arguments
+    done = run([verb, *(str(place / one) if (place / one).exists() else one for one in rest)])
+    assert done.returncode == 2
+    assert facts in done.stderr
+    assert done.stderr.count("\n") == 1
