@@ -10,17 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
-
-mpl.use("agg")
-
-from matplotlib import pyplot as plt
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from regard.attention import sinusoids
-from regard.inspection.scene import View, layout, save
+from regard.inspection.figures import View, figure, positions
 from regard.inspection.trace import Trace
 
 HERE = Path(__file__).parent
@@ -50,13 +45,13 @@ def draw_look(folder: Path) -> None:
         title=f'regard look runs/demo/en-fr/model "{opened.source.text}"',
     )
     view = View("lines", site="cross", layer=0, heads=(0, 1, 3), hides_special=True)
-    save(layout(opened, view), folder / "look-lines.svg")
+    figure(opened, view).save(folder / "look-lines.svg")
 
 
 def draw_caption(folder: Path) -> None:
     """Where a captioner looked for each word of a scene that it had not learned from."""
     trace = Trace.open(HERE / "scene.trace")
-    save(layout(trace, View("pictures", hides_special=True)), folder / "caption.svg")
+    figure(trace, View("pictures", hides_special=True)).save(folder / "caption.svg")
 
 
 def draw_terminal(
@@ -110,26 +105,12 @@ def _between(printed: Text, begin: str, end: str) -> list[Text]:
 
 
 def draw_positions(folder: Path) -> None:
-    """The sinusoidal encoding, and how alike the encodings of two places are."""
-    encoding = sinusoids(64, d_model=128).double()
-    likeness = encoding @ encoding.T / encoding.square().sum(-1).mean()
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(9.6, 3.9), width_ratios=(1.9, 1), layout="constrained"
-    )
-    shown = left.imshow(encoding.numpy(), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
-    left.set(xlabel="dimension", ylabel="position", title="PE(pos, dimension)")
-    figure.colorbar(shown, ax=left, fraction=0.04)
-    shown = right.imshow(likeness.numpy(), cmap="viridis")
-    right.set(xlabel="position", title="PE(p) · PE(q) / |PE|²")
-    figure.colorbar(shown, ax=right, fraction=0.046)
-    figure.savefig(folder / "positions.svg", metadata={"Date": None, "Creator": None})
-    plt.close(figure)
+    """The sinusoidal encoding, and some of its columns as waves."""
+    positions(sinusoids(64, d_model=128).numpy()).save(folder / "positions.svg")
 
 
 def main(folder: Path = HERE) -> None:
     """Draw every picture."""
-    # The same numbers give the same file: no date, no random names; letters as outlines.
-    mpl.rcParams.update({"svg.hashsalt": "regard", "svg.fonttype": "path", "font.size": 9})
     draw_positions(folder)
     draw_lecture(folder)
     draw_look(folder)

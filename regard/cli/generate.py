@@ -186,7 +186,7 @@ def _show(looks: "Looks", writer: "TextGenerator") -> None:
 def _draw(looks: "Looks", writer: "TextGenerator", prompt: str, places: list[Path]) -> None:
     """The lectures' picture: from each new word lines to the words that it looked at."""
     from regard.cli.look import saving
-    from regard.inspection.scene import View
+    from regard.inspection.figures import View
 
     new = looks.ids[len(looks.ids) - len(looks.rows) :]
     if not new:

@@ -11,7 +11,8 @@ import torch
 from regard.decoding import Search
 from regard.folder import moments_of
 from regard.inspection.arithmetic import Arithmetic, arithmetic
-from regard.inspection.scene import View, layout, page, render
+from regard.inspection.figures import View, figure
+from regard.inspection.scene import page
 from regard.inspection.trace import Trace
 from regard.serving.refusals import RequestError
 from regard.serving.settings import Bounds, check_tokens, read_input
@@ -97,7 +98,7 @@ def picture(seen: Trace, view: View, ending: str) -> bytes:
         return page(seen, view).encode()
     if ending == "json":
         return f"{seen.to_json()}\n".encode()
-    return render(layout(seen, view), ending)
+    return figure(seen, view).to_bytes(ending)
 
 
 @dataclass(frozen=True)

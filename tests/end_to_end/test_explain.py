@@ -191,7 +191,7 @@ def test_signs_that_move_the_cursor_are_not_printed(capsys: Captured) -> None:
         (("masks", "--window", "-1"), "a window's reach is 0 or more places, not -1"),
         (
             ("positions", "--save", "x.gif"),
-            "a picture cannot be saved as 'x.gif': end its name in .png, .svg or .pdf",
+            "a picture cannot be saved as 'x.gif': end its name in .svg, .png or .pdf",
         ),
     ],
 )

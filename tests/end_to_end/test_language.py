@@ -217,7 +217,7 @@ def test_what_does_not_fit_is_refused(asked: list[str], sentence: str, tmp_path:
         (
             "generate",
             ["a", "--save-attention", "a.b"],
-            "--save-attention 'a.b' has no known ending",
+            "the file of --save-attention cannot be saved as 'a.b': end its name in",
         ),
         (
             "generate",

@@ -274,8 +274,8 @@ def test_heads_are_switched_off(capsys: Captured, models: Path, tmp_path: Path) 
         ),
         (
             ("kept.trace", "--save", "x.gif"),
-            "--save 'x.gif' has no known ending: end the name in .svg, .png, .pdf, .html, .json or "
-            ".trace",
+            "the file of --save cannot be saved as 'x.gif': end its name in .svg, .png, .pdf, "
+            ".html, .json or .trace",
         ),
         (
             ("transformer", "\udcff"),

@@ -48,7 +48,7 @@ def complexity(
     import torch
 
     from regard.cli.bench.showing import BenchDisplay, draw_growth, print_json, print_table
-    from regard.inspection.pictures import checked_path
+    from regard.inspection.figures import checked_path
     from regard.kernels import keep_heap
     from regard.lessons.complexity import Study, StudyPlan, make_report
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from regard.cli.progress import Showing
 from regard.counting import counted
 from regard.errors import UsageError
-from regard.inspection.pictures import canvas, checked_path, save
+from regard.inspection.figures import Curve, Plot, curves
 from regard.lessons.complexity import (
     Fit,
     Growth,
@@ -27,10 +27,6 @@ from regard.lessons.complexity import (
 )
 
 WIDTH_OF_A_PIPE = 120
-# Apart for those who do not tell red from green, too (Okabe and Ito 2008).
-_COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7")
-# Points may lie upon each other: those drawn later are smaller.
-_MARKERS = (("o", 7), ("s", 7), ("^", 4.5), ("D", 4.5))
 
 
 def print_json(report: Report) -> None:
@@ -223,58 +219,34 @@ def _fitted(fit: Fit | None) -> str:
 
 def draw_growth(report: Report, path: str | Path) -> Path:
     """Draw every measured point, and the fitted line over the points it rests on."""
-    place = checked_path(path)
     plan = report.plan
     if not any(row.points for row in report.rows):
         raise UsageError(
             "nothing was measured, so there is nothing to draw: allow more --minutes or give "
             "smaller --lengths"
         )
-    with canvas(10.0, 4.6) as figure:
-        left, right = figure.subplots(1, 2)
-        for row, colour, (marker, size) in zip(report.rows, _COLOURS, _MARKERS, strict=True):
-            by_length = [one for one in row.points if one.point.width == plan.width]
-            if not by_length:
-                continue
-            lengths = [one.point.length for one in by_length]
-            look = {"color": colour, "marker": marker, "markersize": size}
-            seconds = [1000 * one.seconds for one in by_length]
-            _line(left, lengths, seconds, row.time.with_length, 1000, look, row)
-            megabytes = [one.memory.peak / 1e6 for one in by_length]
-            _line(right, lengths, megabytes, row.memory.with_length, 1e-6, look, row)
-        for axes, title, unit in (
-            (left, "Time", "milliseconds"),
-            (right, "Peak memory", "megabytes"),
-        ):
-            axes.set(xscale="log", yscale="log", title=title, ylabel=unit)
-            axes.set_xlabel(f"length n (width d = {plan.width})")
-            axes.set_xticks(plan.lengths, [f"{n:,}" for n in plan.lengths])
-            axes.minorticks_off()
-            axes.tick_params(axis="x", rotation=45)
-            axes.grid(color="#dddddd", linewidth=0.6)
-            axes.legend(frameon=False, fontsize=8)
-        figure.suptitle(
-            f"A forward and a backward pass of one layer (k = {plan.kernel}, r = {plan.reach})",
-            x=0.01,
-            ha="left",
-            fontsize=13,
-            fontweight="bold",
+    times, memories = [], []
+    for row in report.rows:
+        points = [one for one in row.points if one.point.width == plan.width]
+        seconds = [(one.point.length, 1000 * one.seconds) for one in points]
+        times.append(_curve(row, seconds, row.time.with_length, 1000))
+        megabytes = [(one.point.length, one.memory.peak / 1e6) for one in points]
+        memories.append(_curve(row, megabytes, row.memory.with_length, 1e-6))
+    ticks = tuple((float(n), f"{n:,}") for n in plan.lengths)
+    x_label = f"length n (width d = {plan.width})"
+    plots = [
+        Plot(tuple(found), x_label, unit, title, ticks, is_logarithmic=True)
+        for found, unit, title in (
+            (times, "milliseconds", "Time"),
+            (memories, "megabytes", "Peak memory"),
         )
-        return save(figure, place)
+    ]
+    title = f"A forward and a backward pass of one layer (k = {plan.kernel}, r = {plan.reach})"
+    return curves(plots, title).save(path)
 
 
-def _line(
-    axes: Any,
-    sizes: list[int],
-    values: list[float],
-    fit: Fit | None,
-    unit: float,
-    look: dict[str, Any],
-    row: Row,
-) -> None:
-    label = row.kind.name if fit is None else f"{row.kind.name}: $n^{{{fit.exponent:.2f}}}$"
-    axes.plot(sizes, values, linewidth=0.6, alpha=0.4, color=look["color"])
-    axes.plot(sizes, values, linestyle="none", label=label, **look)
-    if fit is not None:
-        line = [unit * fit.factor * size**fit.exponent for size in fit.sizes]
-        axes.plot(fit.sizes, line, color=look["color"], linewidth=1.5)
+def _curve(row: Row, points: list[tuple[int, float]], fit: Fit | None, unit: float) -> Curve:
+    if fit is None:
+        return Curve(row.kind.name, tuple(points))
+    line = tuple((size, unit * fit.factor * size**fit.exponent) for size in fit.sizes)
+    return Curve(f"{row.kind.name}: n^{fit.exponent:.2f}", tuple(points), line)

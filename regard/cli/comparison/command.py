@@ -46,7 +46,7 @@ def compare(
     from regard.cli.comparison.display import ComparisonDisplay, draw_lengths, print_comparison
     from regard.cli.comparison.measuring import ComparisonRequest, compare_models
     from regard.cli.evaluate import known_tokenization
-    from regard.inspection.pictures import checked_path
+    from regard.inspection.figures import checked_path
     from regard.systems.evaluation import read_sides
 
     if len(models) < 2:

@@ -12,37 +12,24 @@ from rich.text import Text
 from regard.cli.comparison.measuring import Comparison, Contestant
 from regard.cli.progress import Showing
 from regard.counting import counted
-from regard.inspection.pictures import canvas, checked_path, save
-
-# Apart for those who do not tell red from green, too (Okabe and Ito 2008).
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+from regard.inspection.figures import Curve, Plot, curves
 
 
 def draw_lengths(compared: Comparison, path: str | Path) -> Path:
     """Draw BLEU for each part of the sentences, from short sources to long ones."""
-    place = checked_path(path)
-    with canvas(7.0, 4.4) as figure:
-        axes = figure.subplots()
-        for i, one in enumerate(compared.contestants):
-            axes.plot(
-                range(len(one.by_length)),
-                [part.score for part in one.by_length],
-                color=_COLOURS[i % len(_COLOURS)],
-                marker=_MARKERS[i % len(_MARKERS)],
-                label=f"{one.name}  ({one.bleu:.1f})",
-            )
-        parts = compared.contestants[0].by_length
-        labels = [
-            f"{words(part.shortest, part.longest)}\n{counted(part.n_sentences, 'sentence')}"
-            for part in parts
-        ]
-        axes.set_xticks(range(len(parts)), labels)
-        axes.set(xlabel="words of the source", ylabel="BLEU")
-        axes.set_title("Quality by the length of the source", fontsize=13, fontweight="bold")
-        axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-        axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return save(figure, place)
+    drawn = tuple(
+        Curve(
+            f"{one.name}  ({one.bleu:.1f})",
+            tuple((float(i), part.score) for i, part in enumerate(one.by_length)),
+        )
+        for one in compared.contestants
+    )
+    ticks = tuple(
+        (float(i), f"{words(part.shortest, part.longest)}\n{counted(part.n_sentences, 'sentence')}")
+        for i, part in enumerate(compared.contestants[0].by_length)
+    )
+    plot = Plot(drawn, "words of the source", "BLEU", ticks=ticks)
+    return curves([plot], "Quality by the length of the source").save(path)
 
 
 class ComparisonDisplay(Showing):

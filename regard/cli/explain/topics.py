@@ -100,9 +100,10 @@ def positions(
 
     explanation = explain_positions(length, width)
     if save is not None:
-        from regard.inspection.pictures import draw_positions
+        from regard.inspection.figures import positions as draw_positions
 
-        draw_positions(encoding(length, width), save)
+        title = f"Sinusoidal position encoding: {length} places, d = {width}"
+        draw_positions(encoding(length, width).numpy(), title=title).save(save)
     show(explanation, as_json=json)
     if save is not None and not json:
         say(f"The picture is in {save}.")

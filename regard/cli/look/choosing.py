@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from regard.counting import counted, noun
 from regard.errors import UsageError, shortened
-from regard.inspection.scene.view import View
+from regard.inspection.figures.view import View
 from regard.inspection.trace import KINDS, Trace
 from regard.special import UNKNOWN
 

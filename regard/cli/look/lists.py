@@ -10,8 +10,7 @@ from rich.text import Text
 
 from regard.cli.explain.grids import DIM, DOTS, bar, fit, right
 from regard.cli.look.heatmap import MAX_LABEL, MAX_ROWS, POINTED, percent, shade
-from regard.inspection.scene.strip import check_steps
-from regard.inspection.scene.view import View
+from regard.inspection.figures.view import View, check_steps
 from regard.inspection.trace import Table, Trace, looks_of_steps
 from regard.text.tokens import printed
 

@@ -2,26 +2,16 @@
 
 from pathlib import Path
 
-from regard.errors import UsageError
-from regard.inspection.scene import FORMATS, View, checked_place, layout, page, write
-from regard.inspection.scene import save as save_scene
+from regard.inspection.figures import FORMATS, View, checked_path, figure, write
+from regard.inspection.scene import page
 from regard.inspection.trace import Trace
 
-ENDINGS = (*FORMATS, "trace")
+ENDINGS = (*FORMATS, "html", "json", "trace")
 
 
 def checked(place: Path, option: str = "--save") -> Path:
     """The path an option gave, if such a file can be written, in a folder that is there."""
-    ending = place.suffix[1:].lower()
-    if ending not in ENDINGS:
-        allowed = ", ".join(f".{kind}" for kind in ENDINGS[:-1])
-        raise UsageError(
-            f"{option} {place.name!r} has no known ending: end the name in {allowed} or "
-            f".{ENDINGS[-1]}"
-        )
-    # A trace goes where a picture could go.
-    checked_place(place.with_suffix(".svg") if ending == "trace" else place)
-    return place
+    return checked_path(place, ENDINGS, f"the file of {option}")
 
 
 def save(trace: Trace, view: View, place: Path) -> None:
@@ -34,4 +24,4 @@ def save(trace: Trace, view: View, place: Path) -> None:
         case "trace":
             trace.save(place)
         case _:
-            save_scene(layout(trace, view), place)
+            figure(trace, view).save(place)

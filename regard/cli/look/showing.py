@@ -14,9 +14,7 @@ from regard.cli.look.heatmap import Drawn, heat_map
 from regard.cli.look.lists import cell_maps, looks_of_a_word, looks_of_rows, steps
 from regard.cli.searching import write_utf8
 from regard.errors import UsageError
-from regard.inspection.scene.frame import named, named_heads
-from regard.inspection.scene.pictures import pictured
-from regard.inspection.scene.view import View, check_across
+from regard.inspection.figures.view import View, check_across, named, named_heads, pictured
 from regard.inspection.trace import MASK, Side, Table, Trace
 from regard.text.tokens import in_one_line
 

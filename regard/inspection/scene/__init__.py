@@ -4,11 +4,11 @@ Layout is pure and knows no file format; drawing knows no attention. ``page`` pu
 a trace into one HTML file in which one can choose.
 """
 
+from regard.inspection.figures.view import FORMS, View
 from regard.inspection.scene.items import Heat, Item, Path, Rectangle, Scene, Text
 from regard.inspection.scene.layout import layout
 from regard.inspection.scene.page import page
 from regard.inspection.scene.render import FORMATS, checked_place, render, save, write
-from regard.inspection.scene.view import FORMS, View
 
 __all__ = [
     "FORMATS",

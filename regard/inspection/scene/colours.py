@@ -7,7 +7,9 @@ import numpy as np
 
 from regard.shapes import Float
 
-_THEMES = tomllib.loads(files(__package__).joinpath("colours.toml").read_text(encoding="utf-8"))
+_THEMES = tomllib.loads(
+    files("regard.inspection.figures").joinpath("colours.toml").read_text(encoding="utf-8")
+)
 THEMES = tuple(_THEMES)
 N_HEAD_COLOURS = 8
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from regard.inspection.pictures import canvas
+from regard.inspection.figures.canvas import styled
 from regard.inspection.scene.bitmap import coloured, lit
 from regard.inspection.scene.colours import COLOURS
 from regard.inspection.scene.items import Heat, Image, Item, Path, Rectangle, Scene, Text
@@ -27,8 +27,10 @@ def draw(scene: Scene, kind: str) -> bytes:
     """The file's bytes, of kind "png" or "pdf"."""
     colours = COLOURS[scene.theme]
     size = scene.width / _PIXELS, scene.height / _PIXELS
-    with canvas(*size) as figure:
-        figure.set_layout_engine("none")  # every place is known already
+    with styled(scene.theme):
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=size)
         figure.set_facecolor(colours["ground"])
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(0, scene.width), ylim=(scene.height, 0))

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from regard.inspection.scene.colours import head_colour
 from regard.inspection.scene.items import Item, Rectangle, Scene, Text
 from regard.inspection.scene.measure import text_width
-from regard.inspection.trace import Table
 
 MARGIN = 20.0
 TITLE, BODY, SMALL = 17.0, 14.0, 11.5
@@ -13,23 +12,9 @@ HEADING = 52.0  # what the title and its second line take
 _NOTE = 17.0
 
 
-def named(table: Table) -> str:
-    """The site of a table, as a title says it."""
-    return f"{capitalised(table.attention.name)}, layer {table.layer}"
-
-
 def capitalised(text: str) -> str:
     """The text as a title begins."""
     return text[:1].upper() + text[1:]
-
-
-def named_heads(heads: Sequence[int], n_heads: int) -> str:
-    """Which heads a picture is of."""
-    if len(heads) == 1:
-        return f"head {heads[0]}"
-    if len(heads) == n_heads:
-        return f"all {n_heads} heads"
-    return f"heads {', '.join(str(head) for head in heads)}"
 
 
 def heading(title: str, below: str, x: float = MARGIN) -> list[Item]:

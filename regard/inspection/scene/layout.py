@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from regard.inspection.figures.view import View, usual_form
 from regard.inspection.scene.items import Scene
 from regard.inspection.scene.lines import lines
 from regard.inspection.scene.matrix import alignment, grid, matrix
@@ -9,7 +10,6 @@ from regard.inspection.scene.overview import overview
 from regard.inspection.scene.pictures import pictures
 from regard.inspection.scene.positions import positions
 from regard.inspection.scene.strip import strip
-from regard.inspection.scene.view import View, usual_form
 from regard.inspection.trace import Trace
 
 _FORMS: dict[str, Callable[[Trace, View], Scene]] = {

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from regard.inspection.figures.view import View, named, named_heads
 from regard.inspection.scene.colours import head_colour
 from regard.inspection.scene.frame import (
     BODY,
@@ -13,13 +14,10 @@ from regard.inspection.scene.frame import (
     head_names,
     heading,
     heading_width,
-    named,
-    named_heads,
     noted,
 )
 from regard.inspection.scene.items import Item, Path, Rectangle, Scene, Text
 from regard.inspection.scene.measure import text_width
-from regard.inspection.scene.view import View
 from regard.inspection.trace import Table, Trace
 
 ROW, GAP = 26.0, 240.0

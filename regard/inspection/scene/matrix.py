@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from regard.inspection.figures.view import View, check_across, named, named_heads
 from regard.inspection.scene.frame import (
     HEADING,
     MARGIN,
@@ -12,13 +13,10 @@ from regard.inspection.scene.frame import (
     capitalised,
     heading,
     heading_width,
-    named,
-    named_heads,
     noted,
 )
 from regard.inspection.scene.items import Heat, Item, Path, Rectangle, Scene, Text
 from regard.inspection.scene.measure import is_wide, shortened, text_width
-from regard.inspection.scene.view import View, check_across
 from regard.inspection.trace import Label, Table, Trace, table
 from regard.shapes import Float
 

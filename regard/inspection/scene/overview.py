@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from regard.inspection.figures.view import View, check_across
 from regard.inspection.scene.frame import (
     BODY,
     HEADING,
@@ -15,7 +16,6 @@ from regard.inspection.scene.frame import (
 )
 from regard.inspection.scene.items import Item, Path, Scene, Text
 from regard.inspection.scene.measure import text_width
-from regard.inspection.scene.view import View, check_across
 from regard.inspection.trace import ATTENTIONS, Kind, Label, Table, Trace, table
 
 _ROW, _ACROSS, _ARC = 28.0, 230.0, 120.0

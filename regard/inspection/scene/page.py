@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from regard.errors import UsageError
+from regard.inspection.figures.view import View, usual_form
 from regard.inspection.scene.bitmap import data_address, veil
 from regard.inspection.scene.colours import COLOURS, RAMPS
 from regard.inspection.scene.items import Heat, Image, Item, Path, Rectangle, Scene, Text
 from regard.inspection.scene.layout import layout
 from regard.inspection.scene.svg import clean, picture_name, to_svg
-from regard.inspection.scene.view import View, usual_form
 from regard.inspection.trace import ATTENTIONS, KINDS, Kind, Trace
 from regard.inspection.trace.picture import as_png
 

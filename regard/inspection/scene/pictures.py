@@ -5,26 +5,22 @@ of the picture, made as large as it is, the cells blending into each other.
 """
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from regard.errors import UsageError
+from regard.inspection.figures.view import View, named, named_heads, pictured
 from regard.inspection.scene.frame import (
     BODY,
     HEADING,
     MARGIN,
     heading,
     heading_width,
-    named,
-    named_heads,
     noted,
 )
 from regard.inspection.scene.items import Image, Rectangle, Scene, Text
 from regard.inspection.scene.measure import shortened
-from regard.inspection.scene.view import View
-from regard.inspection.trace import Table, Trace, TracedPicture
+from regard.inspection.trace import Trace
 
 _SIDE, _APART, _WORD = 140.0, 14.0, 24.0
 _IN_ROW = 6
@@ -68,21 +64,6 @@ def pictures(trace: Trace, view: View) -> Scene:
     right = 2 * MARGIN + in_row * (across + _APART) - _APART
     note = "full brightness: the largest weight of that word"
     return noted(items, [note], max(right, heading_width(title, below)), bottom, view.theme)
-
-
-def pictured(trace: Trace, view: View) -> tuple[TracedPicture, Table]:
-    """The picture of a trace, and the weights of all words or one; refuses a trace of text."""
-    if trace.picture is None:
-        origin = trace.provenance
-        raise UsageError(
-            f"the pictures view shows where a model looked in a picture, and {origin.model} "
-            f"({origin.kind}) read a text: choose lines, matrix, grid or strip"
-        )
-    table = view.table(trace, "cross")
-    if view.word is not None:
-        row = table.row(view.word)
-        table = replace(table, rows=table.rows[row : row + 1], weights=table.weights[:, [row]])
-    return trace.picture, table
 
 
 def _shrunk(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

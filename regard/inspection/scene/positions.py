@@ -3,6 +3,7 @@
 import numpy as np
 
 from regard.errors import UsageError
+from regard.inspection.figures.view import View
 from regard.inspection.scene.frame import (
     BODY,
     HEADING,
@@ -13,7 +14,6 @@ from regard.inspection.scene.frame import (
     noted,
 )
 from regard.inspection.scene.items import Heat, Item, Path, Scene, Text
-from regard.inspection.scene.view import View
 from regard.inspection.trace import Trace
 from regard.shapes import Float
 

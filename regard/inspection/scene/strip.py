@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from regard.errors import UsageError
+from regard.inspection.figures.view import View, check_steps
 from regard.inspection.scene.frame import (
     BODY,
     HEADING,
@@ -16,8 +16,7 @@ from regard.inspection.scene.frame import (
 )
 from regard.inspection.scene.items import Item, Rectangle, Scene, Text
 from regard.inspection.scene.measure import shortened
-from regard.inspection.scene.view import View
-from regard.inspection.trace import ATTENTIONS, MASK, Label, Table, Trace, looks_of_steps
+from regard.inspection.trace import ATTENTIONS, Label, Table, Trace, looks_of_steps
 from regard.text.tokens import printed
 
 _CARD, _APART, _IN_ROW = 158.0, 14.0, 7
@@ -55,15 +54,6 @@ def strip(trace: Trace, view: View) -> Scene:
     n_new = n - trace.n_given
     total = f"log P = {trace.log_probability:.2f} over {n_new} {way.steps}"
     return noted(items, [total], width, bottom + 8, view.theme)
-
-
-def check_steps(trace: Trace) -> None:
-    """Refuse to tell steps where nothing was predicted."""
-    if not trace.steps:
-        raise UsageError(
-            f"nothing was to be found in this text: write {MASK} where a word is missing, or "
-            "choose lines, matrix or grid"
-        )
 
 
 def _card(

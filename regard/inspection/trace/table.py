@@ -9,7 +9,7 @@ import numpy as np
 from regard.errors import UsageError, shortened
 from regard.inspection.trace.trace import Trace
 from regard.inspection.trace.ways import ATTENTIONS, AttentionKind, Kind
-from regard.shapes import Float
+from regard.shapes import Bool, Float
 from regard.text.tokens import Label
 
 READINGS = ("predicting", "reading")
@@ -46,6 +46,16 @@ class Table:
     def row_meaning(self) -> str:
         """What stands above the rows."""
         return f"when {self.reading}" if self.attention.has_readings else "looking from"
+
+    @property
+    def is_hidden(self) -> Bool[np.ndarray, "R C"]:
+        """The cells that no row can see: what comes later, where attention looks back alone."""
+        if not self.attention.is_causal:
+            return np.zeros((len(self.rows), len(self.columns)), bool)
+        last = np.array([max(label.places) for label in self.rows], int)
+        first = np.array([min(label.places) for label in self.columns], int)
+        later: Bool[np.ndarray, "R C"] = first[None] > last[:, None]
+        return later
 
     def without_special(self) -> "Table":
         """Leave out the rows and columns of <s> and </s>; the other weights stay as they are."""

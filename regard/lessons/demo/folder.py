@@ -7,8 +7,8 @@ from textwrap import wrap
 
 from regard.errors import UsageError
 from regard.files import write_text
+from regard.inspection.figures import alignment, panels
 from regard.inspection.looking import Looking
-from regard.inspection.pictures import draw_alignment, draw_lines
 from regard.lessons.report import Contents, name_place, write_page
 
 FORMATS = ("svg", "png")
@@ -60,9 +60,10 @@ class Folder:
         write_text(self.page, write_page(contents))
         self.pictures.mkdir(exist_ok=True)
         for ending in FORMATS:
-            draw_alignment(contents.alignment, self.pictures / f"alignment.{ending}")
-            for name, (title, panels) in pronoun_pictures(contents).items():
-                draw_lines(panels, self.pictures / f"{name}.{ending}", title)
+            drawn = alignment(contents.alignment, "Which word each word looked at")
+            drawn.save(self.pictures / f"alignment.{ending}")
+            for name, (title, looks) in pronoun_pictures(contents).items():
+                panels(looks, title).save(self.pictures / f"{name}.{ending}")
 
 
 def pronoun_pictures(contents: Contents) -> dict[str, tuple[str, list[tuple[str, Looking]]]]:

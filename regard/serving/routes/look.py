@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.errors import UsageError
-from regard.inspection.scene import View
+from regard.inspection.figures import View
 from regard.inspection.trace import ATTENTIONS, Trace
 from regard.inspection.trace.schema import TraceDocument
 from regard.serving.refusals import RequestError

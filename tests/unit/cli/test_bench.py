@@ -175,7 +175,7 @@ def test_sizes_are_sorted_and_counted_once() -> None:
         ),
         (
             ("--save", "growth.gif"),
-            "a picture cannot be saved as 'growth.gif': end its name in .png, .svg or .pdf",
+            "a picture cannot be saved as 'growth.gif': end its name in .svg, .png or .pdf",
         ),
     ],
 )

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from regard.inspection.figures import Canvas, figure
+from regard.inspection.figures.canvas import styled
 from regard.inspection.fonts import FAMILIES, embedded_fonts
-from regard.inspection.pictures import canvas, save
-from regard.inspection.scene import layout, render
 
 TEXTS = {
     "simplified": "那只动物没有过马路，因为它太累了。",
@@ -39,21 +39,21 @@ def fonts_in(faces: str) -> list[object]:
     ]
 
 
-def drawn(character: str, **how: str) -> np.ndarray:
+def drawn(character: str, *, is_bold: bool = False) -> np.ndarray:
     """The pixels of one character."""
-    with canvas(0.5, 0.5) as figure:
-        figure.set_layout_engine("none")
-        figure.text(0.2, 0.3, character, fontsize=20, **how)
-        written = io.BytesIO()
-        figure.savefig(written, format="rgba", dpi=72)
-    return np.frombuffer(written.getvalue(), np.uint8)
+    from matplotlib.image import imread
+
+    canvas = Canvas()
+    canvas.text(10, 20, character, 26, is_bold=is_bold)
+    canvas.reach(60, 40)
+    return np.asarray(imread(io.BytesIO(canvas.finished("x").to_bytes("png"))))
 
 
 def test_only_shipped_fonts_are_asked_for() -> None:
     import matplotlib
     from matplotlib.font_manager import FontProperties, fontManager
 
-    with canvas(1.0, 1.0):
+    with styled():
         found = [Path(fontManager.findfont(FontProperties(family=[one]))) for one in FAMILIES]
     homes = Path(matplotlib.get_data_path()), Path(str(files("regard.inspection.fonts")))
     for path, home in zip(found, homes, strict=True):
@@ -71,7 +71,7 @@ def test_every_character_is_drawn_and_none_as_the_box_of_a_missing_one(text: str
 
 
 def test_bold_chinese_is_drawn_too() -> None:
-    assert not np.array_equal(drawn("它", weight="bold"), drawn("\U000f0000", weight="bold"))
+    assert not np.array_equal(drawn("它", is_bold=True), drawn("\U000f0000", is_bold=True))
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=list(TEXTS))
@@ -94,13 +94,13 @@ def test_a_character_that_no_font_has_is_left_to_the_viewer() -> None:
 
 
 @pytest.mark.parametrize("kind", ["png", "pdf", "svg"])
-def test_a_scene_in_chinese_draws_without_a_remark(
+def test_a_figure_in_chinese_draws_without_a_remark(
     make_trace, kind: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     words = ["动物", "機器", "です", "주의", "Ω", "∑", "\U000f0000"]
     with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
         warnings.simplefilter("error")
-        written = render(layout(make_trace(source=words, target=words[::-1])), kind)
+        written = figure(make_trace(source=words, target=words[::-1])).to_bytes(kind)
     assert not caplog.records
     if kind == "pdf":
         assert b"RegardCJK" in written
@@ -110,12 +110,11 @@ def test_a_scene_in_chinese_draws_without_a_remark(
 def test_a_picture_with_a_missing_glyph_is_saved_without_a_remark(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with warnings.catch_warnings(), canvas(1.0, 1.0) as figure, caplog.at_level(logging.WARNING):
-        warnings.simplefilter("error")
-        figure.text(0, 0, "\U000f0000")
     with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
         warnings.simplefilter("error")
-        save(figure, tmp_path / "late.png")  # also after the block has ended
+        canvas = Canvas()
+        canvas.text(0, 0, "\U000f0000")
+        canvas.finished("x").save(tmp_path / "missing.png")
     assert not caplog.records
 
 
@@ -130,10 +129,10 @@ def test_a_home_that_cannot_be_written_is_not_remarked_upon(tmp_path: Path) -> N
     } | {"HOME": str(home), "PYTHONWARNINGS": "always"}
     code = (
         "import sys\n"
-        "from regard.inspection.pictures import canvas, save\n"
-        "with canvas(1.0, 1.0) as figure:\n"
-        "    figure.text(0, 0, '它')\n"
-        "    save(figure, sys.argv[1])\n"
+        "from regard.inspection.figures import Canvas\n"
+        "canvas = Canvas()\n"
+        "canvas.text(0, 0, '它')\n"
+        "canvas.finished('x').save(sys.argv[1])\n"
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, str(tmp_path / "x.png")],

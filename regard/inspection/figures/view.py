@@ -1,10 +1,11 @@
 """What of a trace is to be seen, and how."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from regard.errors import UsageError
-from regard.inspection.scene.colours import THEMES
-from regard.inspection.trace import KINDS, READINGS, Table, Trace, table
+from regard.inspection.figures.canvas import THEMES
+from regard.inspection.trace import KINDS, MASK, READINGS, Table, Trace, TracedPicture, table
 
 FORMS = ("lines", "matrix", "grid", "alignment", "positions", "strip", "overview", "pictures")
 
@@ -75,6 +76,51 @@ def check_across(trace: Trace, form: str) -> None:
         f"the {form} view shows a source beside its translation, and {origin.model} "
         f"({origin.kind}) {has}: choose {others}"
     )
+
+
+def check_steps(trace: Trace) -> None:
+    """Refuse to tell steps where nothing was predicted."""
+    if not trace.steps:
+        raise UsageError(
+            f"nothing was to be found in this text: write {MASK} where a word is missing, or "
+            "choose lines, matrix or grid"
+        )
+
+
+def pictured(trace: Trace, view: View) -> tuple[TracedPicture, Table]:
+    """The picture of a trace, and the weights of all words or one; refuses a trace of text."""
+    if trace.picture is None:
+        origin = trace.provenance
+        raise UsageError(
+            f"the pictures view shows where a model looked in a picture, and {origin.model} "
+            f"({origin.kind}) read a text: choose lines, matrix, grid or strip"
+        )
+    found = view.table(trace, "cross")
+    if view.word is not None:
+        row = found.row(view.word)
+        found = replace(found, rows=found.rows[row : row + 1], weights=found.weights[:, [row]])
+    return trace.picture, found
+
+
+def named(of: Table) -> str:
+    """The site of a table, as a title says it."""
+    name = of.attention.name
+    return f"{name[:1].upper()}{name[1:]}, layer {of.layer}"
+
+
+def named_heads(heads: Sequence[int], n_heads: int) -> str:
+    """Which heads a picture is of."""
+    if len(heads) == 1:
+        return f"head {heads[0]}"
+    if len(heads) == n_heads:
+        return f"all {n_heads} heads"
+    return f"heads {', '.join(str(head) for head in heads)}"
+
+
+def mean_of(of: Table, trace: Trace) -> str:
+    """Which heads a matrix is the mean of."""
+    named = named_heads(of.heads, trace.site(of.kind, of.layer).n_heads)
+    return f"mean of {named}" if len(of.heads) > 1 else named
 
 
 def _check(what: str, given: str, allowed: tuple[str, ...]) -> None:

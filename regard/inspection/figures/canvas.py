@@ -1,0 +1,470 @@
+"""The drawing surface of every file: pixels from the top left, two themes, fonts that are shipped.
+
+Text is measured with the fonts that draw it, so nothing is cut and nothing overlaps. Everything
+that repeats (boxes, curves) is one matplotlib collection. The same drawing gives the same bytes.
+"""
+
+import io
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from html import unescape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from regard.errors import UsageError, WriteError
+from regard.files import write_bytes
+from regard.inspection.fonts import FAMILIES, embedded_fonts, quiet_matplotlib, register
+from regard.shapes import Float
+
+FORMATS = ("svg", "png", "pdf")
+MARGIN = 20.0
+TITLE, BODY, SMALL = 17.0, 14.0, 11.5
+HEADING = 52.0  # what a title and the line below it take
+
+_THEMES = tomllib.loads(files(__package__).joinpath("colours.toml").read_text(encoding="utf-8"))
+THEMES = tuple(_THEMES)
+_INCH = 96.0  # pixels
+_POINT = 72.0 / _INCH
+_SHARPNESS = 2.0  # dots of a file's images for each pixel
+_MOST_DOTS = 5e6  # of a PNG, unless it has more pixels
+_ABOVE = 10_000  # where texts lie
+# XML has no way at all to write these.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+# For a character that no embedded font has.
+_FALLBACKS = ("Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", "WenQuanYi Micro Hei")
+# Dates and versions would make the bytes differ from day to day.
+_METADATA: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+Number = float | int
+Anchor = Literal["start", "middle", "end"]
+Box = tuple[Number, Number, Number, Number]  # x, y, width, height
+_SIDES = {"start": "left", "middle": "center", "end": "right"}
+_BEFORE = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text lies before its place
+
+
+def colours_of(theme: str) -> dict[str, str]:
+    """The colour of each role, those of heads as "head0", "head1" …"""
+    colours = dict(_THEMES[theme]["colours"])
+    heads = colours.pop("heads")
+    return colours | {f"head{i}": colour for i, colour in enumerate(heads)}
+
+
+def head_colour(head: int) -> str:
+    """The role of a head's colour; the ninth looks like the first."""
+    return f"head{head % len(_THEMES['light']['colours']['heads'])}"
+
+
+@cache
+def ramp(theme: str, name: str) -> Any:
+    """A colour map from low to high: "weights" from the ground up, "signed" around zero."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list(f"{theme} {name}", _THEMES[theme]["ramps"][name])
+
+
+def checked_path(
+    path: str | Path, endings: Sequence[str] = FORMATS, what: str = "a picture"
+) -> Path:
+    """The path, if a file can be saved there as far as one can tell before it is made."""
+    given = Path(path)
+    if given.name.lower().removeprefix(".") in endings:
+        raise UsageError(
+            f"{what} cannot be saved as {given.name!r}: give it a name before {given.name}"
+        )
+    if given.suffix[1:].lower() not in endings:
+        allowed = ", ".join(f".{ending}" for ending in endings[:-1])
+        raise UsageError(
+            f"{what} cannot be saved as {given.name!r}: end its name in {allowed} or .{endings[-1]}"
+        )
+    try:
+        is_folder, has_folder = given.is_dir(), given.parent.is_dir()
+    except OSError as error:
+        raise UsageError(
+            f"{what} cannot be saved there: {error.strerror}; give another path"
+        ) from error
+    if is_folder:
+        raise UsageError(f"{what} cannot be saved as {given}: that is a folder")
+    if not has_folder:
+        raise UsageError(
+            f"{what} cannot be saved in {given.parent}: there is no such folder; make it, or "
+            "choose another"
+        )
+    return given
+
+
+def write(path: Path, content: bytes) -> Path:
+    """Write a file whole or not at all."""
+    try:
+        write_bytes(path, content, is_shared=True)
+    except WriteError as error:
+        raise UsageError(f"a picture cannot be saved as {path}: {error.reason}") from error
+    return path
+
+
+@contextmanager
+def styled(theme: str = "light") -> Iterator[dict[str, str]]:
+    """Matplotlib in the house's style while the block lasts; within, the colours of the theme."""
+    colours = colours_of(theme)
+    with quiet_matplotlib():
+        import matplotlib as mpl
+
+        register()
+        rules = {
+            "font.family": list(FAMILIES),
+            "font.size": 9,
+            "text.parse_math": False,
+            "text.color": colours["ink"],
+            "figure.facecolor": colours["ground"],
+            "savefig.facecolor": colours["ground"],
+            "axes.facecolor": colours["ground"],
+            "axes.edgecolor": colours["faint"],
+            "axes.labelcolor": colours["soft"],
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.titlelocation": "left",
+            "xtick.color": colours["soft"],
+            "ytick.color": colours["soft"],
+            "image.composite_image": False,
+            "hatch.linewidth": 0.6,
+            "svg.hashsalt": "regard",
+            "svg.fonttype": "none",
+            "pdf.fonttype": 42,
+        }
+        with mpl.rc_context(rules):  # type: ignore[arg-type]
+            yield colours
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A finished picture: a matplotlib figure, its title and its theme."""
+
+    figure: Any
+    title: str  # for those who hear the picture
+    theme: str = "light"
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+        width, height = self.figure.get_size_inches()
+        return round(width * _INCH), round(height * _INCH)
+
+    def to_bytes(self, file_format: str) -> bytes:
+        """The content of a file of that format."""
+        if file_format not in FORMATS:
+            raise UsageError(
+                f"a picture cannot be {file_format!r}: choose one of {', '.join(FORMATS)}"
+            )
+        width, height = self.size
+        sharpness = min(_SHARPNESS, max(1.0, (_MOST_DOTS / (width * height)) ** 0.5))
+        written = io.BytesIO()
+        with styled(self.theme):
+            self.figure.savefig(
+                written,
+                format=file_format,
+                dpi=_INCH * sharpness,
+                metadata=_METADATA[file_format],
+                **({"pil_kwargs": {"compress_level": 4}} if file_format == "png" else {}),
+            )
+        return self._svg(written.getvalue()) if file_format == "svg" else written.getvalue()
+
+    def save(self, path: str | Path) -> Path:
+        """Write it whole or not at all, in the format that its name ends in."""
+        place = checked_path(path)
+        return write(place, self.to_bytes(place.suffix[1:].lower()))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"image/svg+xml": self.to_bytes("svg").decode(), "text/plain": self.title}
+
+    def _svg(self, written: bytes) -> bytes:
+        """The file with its fonts inside, and a title; the address of a grammar is left out."""
+        svg = written.decode()
+        texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+        faces, families = embedded_fonts("".join(sorted(set(unescape("".join(texts))))))
+        names = ", ".join(f"'{one}'" for one in (*families, *FAMILIES, *_FALLBACKS))
+        asked = ", ".join(f"'{one}'" for one in FAMILIES)
+        # Once for the whole file; older matplotlib writes `font: 9px NAMES`, which needs them.
+        svg = re.sub(
+            r'(?<= style=")font[^"]*',
+            lambda found: (
+                found[0]
+                .replace(f"font-family: {asked}", "font-family: inherit")
+                .replace(asked, f"{names}, sans-serif")
+            ),
+            svg[svg.index("<svg") :],
+        )
+        first = svg.index(">") + 1
+        head = f"<title>{_escaped(printable(self.title))}</title><style>{faces}</style>"
+        root = f'{svg[: first - 1]} role="img" font-family="{names}, sans-serif">'
+        return f"{root}\n{head}{svg[first:]}".encode()
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def printable(text: str) -> str:
+    """Text in one line, with a sign for each character that no file can hold."""
+    return _FORBIDDEN.sub("\ufffd", text).replace("\n", " ")
+
+
+@cache
+def _ruler() -> Any:
+    """How wide a text is at the size of one pixel, by the renderer of PNG files."""
+    with quiet_matplotlib():
+        from matplotlib.backends import backend_agg
+        from matplotlib.font_manager import FontProperties
+
+        register()
+    renderer: Any = backend_agg.RendererAgg(1, 1, 72)  # type: ignore[no-untyped-call]
+    fonts = [
+        FontProperties(family=list(FAMILIES), weight=one, size=100) for one in ("normal", "bold")
+    ]
+
+    @lru_cache(maxsize=20_000)
+    def measure(text: str, is_bold: bool) -> float:
+        with quiet_matplotlib():
+            found = renderer.get_text_width_height_descent(text, fonts[is_bold], ismath=False)
+        return float(found[0]) / 100
+
+    return measure
+
+
+@cache
+def _line() -> Any:
+    """Text in one line whose length is known: matplotlib need not lay it out to draw it."""
+    from matplotlib.text import Text
+
+    class Line(Text):
+        length = 0.0  # pixels of the picture
+
+        def draw(self, renderer: Any) -> None:
+            x, y = self.get_transform().transform(self.get_unitless_position())
+            back = (
+                _BEFORE[self.get_horizontalalignment()]
+                * self.length
+                * renderer.points_to_pixels(_POINT)
+            )
+            angle = math.radians(self.get_rotation())
+            x, y = x - back * math.cos(angle), y - back * math.sin(angle)
+            if renderer.flipy():
+                y = renderer.get_canvas_width_height()[1] - y
+            context = renderer.new_gc()
+            context.set_foreground(self.get_color())
+            renderer.draw_text(
+                context, x, y, self.get_text(), self.get_fontproperties(), self.get_rotation(),
+                ismath=False, mtext=self,
+            )  # fmt: skip
+            context.restore()
+
+    return Line
+
+
+def text_width(text: str, size: Number = BODY, *, is_bold: bool = False) -> float:
+    """How many pixels a text takes in the fonts of pictures."""
+    said = printable(text)
+    return size * float(_ruler()(said, is_bold)) if said else 0.0
+
+
+def widest(texts: Sequence[str], size: Number = BODY, *, is_bold: bool = False) -> float:
+    """The width of the longest of them."""
+    return max((text_width(text, size, is_bold=is_bold) for text in texts), default=0.0)
+
+
+def shortened(text: str, most: Number, size: Number = BODY, *, is_bold: bool = False) -> str:
+    """The text, or as much of its beginning as fits, and dots."""
+    if text_width(text, size, is_bold=is_bold) <= most:
+        return text
+    fits, fails = 0, len(text)
+    while fails - fits > 1:
+        middle = (fits + fails) // 2
+        is_short = text_width(text[:middle] + "…", size, is_bold=is_bold) <= most
+        fits, fails = (middle, fails) if is_short else (fits, middle)
+    return text[:fits].rstrip() + "…"
+
+
+class Canvas:
+    """A figure while it is drawn: x to the right and y downwards, in pixels."""
+
+    def __init__(self, theme: str = "light") -> None:
+        self.theme = theme
+        with styled(theme) as self.colours:
+            from matplotlib.figure import Figure
+
+            self.figure = Figure()
+            self.axes = self.figure.add_axes((0, 0, 1, 1))
+            self.axes.axis("off")
+        self._right = self._bottom = 0.0
+        self._n_layers = 0
+        self._title = ""
+
+    def text(
+        self, x: Number, y: Number, text: str, size: Number = BODY, colour: str = "ink",
+        anchor: Anchor = "start", *, is_bold: bool = False, turned: Number = 0.0,
+    ) -> None:  # fmt: skip
+        """Words whose middle height is at ``y``; ``turned`` upwards by so many degrees."""
+        said, angle = printable(text), math.radians(turned)
+        # The middle of a line is a third above its foot, in any script.
+        below = 0.35 * size
+        artist = _line()(
+            x + below * math.sin(angle),
+            y + below * math.cos(angle),
+            said,
+            size=size * _POINT,
+            family=list(FAMILIES),
+            color=self.colours[colour],
+            weight="bold" if is_bold else "normal",
+            ha=_SIDES[anchor],
+            va="baseline",
+            rotation=turned,
+            rotation_mode="anchor",
+            parse_math=False,
+            zorder=_ABOVE,
+        )
+        artist.length = text_width(said, size, is_bold=is_bold)
+        self.axes.add_artist(artist)
+        reach = (1 - _BEFORE[_SIDES[anchor]]) * artist.length
+        self.reach(x + reach * math.cos(angle) + below * math.sin(angle), y + 0.6 * size)
+
+    def heading(self, title: str, below: str) -> None:
+        """A title and a softer line below it, at the top."""
+        self._title = title
+        self.text(MARGIN, MARGIN + 6, title, TITLE, is_bold=True)
+        self.text(MARGIN, MARGIN + 27, below, SMALL, "soft")
+
+    def boxes(
+        self, places: Sequence[Box], *, fill: str = "",
+        stroke: str = "", opacity: Number | Sequence[float] = 1.0, radius: Number = 0.0,
+        width: Number = 1.0, hatch: str = "",
+    ) -> None:  # fmt: skip
+        """Boxes (x, y, width, height) of one kind, filled or outlined or both."""
+        from matplotlib.collections import PatchCollection
+        from matplotlib.colors import to_rgba
+        from matplotlib.patches import FancyBboxPatch
+
+        if not places:
+            return
+        style = f"round,pad=0,rounding_size={radius}" if radius else "square,pad=0"
+        opacities = np.broadcast_to(opacity, len(places)).tolist()
+        collection = PatchCollection(
+            [FancyBboxPatch((x, y), w, h, boxstyle=style) for x, y, w, h in places],
+            facecolors=[to_rgba(self.colours[fill], one) for one in opacities] if fill else "none",
+            edgecolors=self.colours[stroke] if stroke else "none",
+            linewidths=width * _POINT if stroke and not hatch else 0.0,
+            hatch=hatch or None,
+        )
+        self._put(collection)
+        self.reach(max(x + w for x, _, w, _ in places), max(y + h for _, y, _, h in places))
+
+    def curves(
+        self, points: Sequence[Any] | np.ndarray, colours: str | Sequence[str] = "ink",
+        widths: Number | np.ndarray = 1.0, opacities: Number | np.ndarray = 1.0, *,
+        is_smooth: bool = False,
+    ) -> None:  # fmt: skip
+        """Lines through points (x, y); smooth ones have four each: start, two pulls, end."""
+        from matplotlib.collections import PathCollection
+        from matplotlib.colors import to_rgba_array
+        from matplotlib.path import Path as Outline
+
+        n = len(points)
+        if not n:
+            return
+        codes = [Outline.MOVETO, *[Outline.CURVE4] * 3] if is_smooth else None
+        roles = [colours] * n if isinstance(colours, str) else colours
+        inks = to_rgba_array(
+            [self.colours[role] for role in roles], np.broadcast_to(opacities, n).tolist()
+        )
+        thick = np.broadcast_to(np.asarray(widths) * _POINT, n)
+        outlines = [Outline(one, codes) for one in points]
+        self._put(PathCollection(outlines, facecolors="none", edgecolors=inks, linewidths=thick))
+
+    def heat(
+        self, x: Number, y: Number, width: Number, height: Number, values: Float[np.ndarray, "R C"],
+        *, low: Number = 0.0, high: Number = 1.0, name: str = "weights", most_shapes: int = 3_000,
+    ) -> None:  # fmt: skip
+        """A matrix as shades along a ramp; few cells are shapes, more of them an image."""
+        from matplotlib.collections import QuadMesh
+        from matplotlib.colors import Normalize
+
+        n_rows, n_columns = values.shape
+        if not values.size:
+            return
+        how: dict[str, Any] = {"cmap": ramp(self.theme, name), "norm": Normalize(low, high)}
+        if values.size <= most_shapes:
+            corners = np.meshgrid(
+                np.linspace(x, x + width, n_columns + 1), np.linspace(y, y + height, n_rows + 1)
+            )
+            mesh = QuadMesh(np.stack(corners, -1), antialiased=False, **how)
+            mesh.set_array(values)
+            self._put(mesh)
+        else:
+            # Cells finer than pixels are blended, others keep their edges.
+            is_fine = min(width / n_columns, height / n_rows) < 1
+            self.image(x, y, width, height, values, "antialiased" if is_fine else "none", **how)
+        self.reach(x + width, y + height)
+
+    def image(
+        self, x: Number, y: Number, width: Number, height: Number, pixels: np.ndarray,
+        interpolation: str = "none", **how: Any,
+    ) -> None:  # fmt: skip
+        """A picture of height × width × 3, or numbers that have shades."""
+        from matplotlib.image import AxesImage
+
+        drawn = AxesImage(self.axes, interpolation=interpolation, origin="upper", **how)
+        drawn.set_data(pixels)
+        drawn.set_extent((x, x + width, y + height, y))
+        self._put(drawn)
+        self.reach(x + width, y + height)
+
+    def scale(
+        self, x: Number, y: Number, high: Number = 1.0, *, low: Number = 0.0, name: str = "weights",
+        meaning: str = "", is_open: bool = False,
+    ) -> float:  # fmt: skip
+        """What the shades mean; gives back where it ends. An open one has values beyond its end."""
+        left, right = f"{low:g}", f"{'≥ ' if is_open else ''}{high:g}"
+        start = x + text_width(left, SMALL) + 6
+        self.text(x, y, left, SMALL, "soft")
+        self.heat(
+            start, y - 5, 120, 10, np.linspace(low, high, 64)[None], low=low, high=high, name=name
+        )
+        self.boxes([(start, y - 5, 120, 10)], stroke="line")
+        said = f"{right}  {meaning}".rstrip()
+        self.text(start + 126, y, said, SMALL, "soft")
+        return start + 126 + text_width(said, SMALL)
+
+    def reach(self, x: Number, y: Number) -> None:
+        """Let the picture be at least so large, and a margin more."""
+        self._right, self._bottom = max(self._right, x), max(self._bottom, y)
+
+    def note(self, text: str) -> None:
+        """A soft line below everything."""
+        if text:
+            self.text(MARGIN, self._bottom + 20, text, SMALL, "soft")
+
+    @property
+    def bottom(self) -> float:
+        """Where what was drawn ends."""
+        return self._bottom
+
+    def finished(self, title: str = "") -> Drawing:
+        """The drawing, as large as what is on it."""
+        width, height = round(self._right + MARGIN), round(self._bottom + MARGIN)
+        self.axes.set(xlim=(0, width), ylim=(height, 0))
+        self.figure.set_size_inches(width / _INCH, height / _INCH)
+        return Drawing(self.figure, title or self._title, self.theme)
+
+    def _put(self, artist: Any) -> None:
+        """What is drawn later lies above what was drawn before."""
+        self._n_layers += 1
+        artist.set(zorder=self._n_layers, clip_on=False)
+        self.axes.add_artist(artist)

@@ -1,0 +1,156 @@
+"""Where a picture was looked at: lit under each word, or as a path of gazes.
+
+As in Show, Attend and Tell (Xu et al. 2015, figures 2 to 5): the weights of a word over the cells
+of the picture, made as large as it is, the cells blending into each other. And as in Recurrent
+Models of Visual Attention (Mnih et al. 2014, figure 3): glimpses in their order.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from regard.errors import UsageError
+from regard.inspection.figures.canvas import (
+    BODY,
+    HEADING,
+    MARGIN,
+    SMALL,
+    Canvas,
+    Drawing,
+    Number,
+    shortened,
+    text_width,
+)  # fmt: skip
+from regard.inspection.figures.view import View, mean_of, named, pictured
+from regard.inspection.trace import Trace
+from regard.shapes import Float
+
+_SIDE, _APART, _WORD = 140.0, 14.0, 24.0
+_IN_ROW = 6
+_MOST_PIXELS = 280  # along a side, in files: more are not seen
+_DARKEST = 0.82  # where nobody looks
+_LARGE = 360.0  # pixels along a side of the picture with a path
+_BAR = 110.0
+
+Pixels = npt.NDArray[np.uint8]  # height × width × 3
+
+
+@dataclass(frozen=True)
+class Gaze:
+    """One glimpse: its middle and the sides of its patches in pixels, and what was believed then.
+
+    ``beliefs`` are names with their probabilities, the most probable first.
+    """
+
+    x: Number
+    y: Number
+    sides: tuple[Number, ...] = ()
+    beliefs: tuple[tuple[str, Number], ...] = ()
+
+
+def draw_pictures(trace: Trace, view: View) -> Drawing:
+    """The picture, then once more under each word, in the order of writing."""
+    picture, found = pictured(trace, view)
+    canvas = Canvas(view.theme)
+    site = named(found)
+    canvas.heading(
+        "Where it looked for each word",
+        f"{site[0].lower()}{site[1:]}, {mean_of(found, trace)} · {picture.grid[0]} × "
+        f"{picture.grid[1]} cells · brighter = more attention",
+    )
+    pixels = _shrunk(picture.pixels)
+    scale = _SIDE / max(pixels.shape[:2])
+    height, width = (max(24.0, round(scale * side, 1)) for side in pixels.shape[:2])
+    across = max(width, _SIDE / 2)  # words need room beside a tall picture, too
+    n = len(found.rows) + 1
+    in_row = math.ceil(n / math.ceil(n / _IN_ROW))
+    boxes = []
+    for k in range(n):
+        x = MARGIN + (k % in_row) * (across + _APART) + (across - width) / 2
+        y = HEADING + 12 + (k // in_row) * (_WORD + height + _APART)
+        label, shown, colour = "the picture", pixels, "soft"
+        if k:
+            row, label = found.mean[k - 1], found.rows[k - 1].text
+            shown = lit(pixels, (row / (row.max() or 1.0)).reshape(picture.grid))
+            colour = "soft" if found.rows[k - 1].is_special else "ink"
+        said = shortened(label, across, BODY, is_bold=k > 0)
+        canvas.text(x + width / 2, y + 10, said, BODY, colour, "middle", is_bold=k > 0)
+        canvas.image(x, y + _WORD, width, height, shown)
+        boxes.append((x, y + _WORD, width, height))
+    canvas.boxes(boxes, stroke="line")
+    canvas.note("full brightness: the largest weight of that word")
+    return canvas.finished()
+
+
+def gazes(
+    pixels: Pixels, path: Sequence[Gaze], title: str = "Where it looked", theme: str = "light"
+) -> Drawing:
+    """A path of gazes over a picture, numbered from 1, and what was believed after each."""
+    if not path:
+        raise UsageError("there is no path to draw: give at least one gaze")
+    canvas = Canvas(theme)
+    canvas.heading(title, f"{len(path)} gazes, from 1 · boxes: what was seen")
+    rows, columns = pixels.shape[:2]
+    scale = _LARGE / max(rows, columns)
+    left, top, width, height = MARGIN, HEADING + 12, columns * scale, rows * scale
+    canvas.image(left, top, width, height, pixels)
+    canvas.boxes([(left, top, width, height)], stroke="line")
+    points = np.array([(left + one.x * scale, top + one.y * scale) for one in path])
+    canvas.boxes(
+        [
+            (x - side * scale / 2, y - side * scale / 2, side * scale, side * scale)
+            for (x, y), one in zip(points.tolist(), path, strict=True)
+            for side in one.sides
+        ],
+        stroke="mark",
+    )  # fmt: skip
+    canvas.curves(points[None], "mark", 2.0)
+    canvas.boxes([(x - 9, y - 9, 18, 18) for x, y in points.tolist()], fill="mark", radius=9)
+    for number, (x, y) in enumerate(points.tolist(), start=1):
+        canvas.text(x, y, str(number), SMALL, "pale", "middle", is_bold=True)
+    _beliefs(canvas, path, left + width + 30, top)
+    return canvas.finished()
+
+
+def lit(pixels: Pixels, light: Float[np.ndarray, "R C"]) -> Pixels:
+    """The picture under a black veil, thinner where the light (from 0 to 1) is; cells blend."""
+    from PIL import Image
+
+    height, width = pixels.shape[:2]
+    smooth = Image.fromarray(light.astype(np.float32)).resize(
+        (width, height), Image.Resampling.BILINEAR
+    )
+    shown = 1 - _DARKEST * (1 - np.clip(np.asarray(smooth), 0, 1))
+    drawn: Pixels = np.rint(pixels * shown[..., None]).astype(np.uint8)
+    return drawn
+
+
+def _beliefs(canvas: Canvas, path: Sequence[Gaze], x: float, y: float) -> None:
+    """A line for each gaze: its number, and a bar for what was most probable after it."""
+    if not any(one.beliefs for one in path):
+        return
+    canvas.text(x, y + 6, "believed after each gaze", SMALL, "soft")
+    room = max(text_width(one.beliefs[0][0]) for one in path if one.beliefs)
+    for number, one in enumerate(path, start=1):
+        at = y + 10 + 24.0 * number
+        canvas.text(x, at, str(number), SMALL, "mark", is_bold=True)
+        if one.beliefs:
+            name, share = one.beliefs[0]
+            canvas.text(x + 24, at, name, BODY)
+            start = x + 34 + room
+            canvas.boxes([(start, at - 7, _BAR, 14)], fill="panel", radius=3)
+            canvas.boxes([(start, at - 7, max(1.0, _BAR * share), 14)], fill="look", radius=3)
+            canvas.text(start + _BAR + 8, at, f"{100 * share:.0f} %", SMALL, "soft")
+
+
+def _shrunk(pixels: Pixels) -> Pixels:
+    """The picture at the size that a file shows."""
+    from PIL import Image
+
+    scale = _MOST_PIXELS / max(pixels.shape[:2])
+    size = tuple(max(1, round(scale * side)) for side in pixels.shape[1::-1])
+    how = Image.Resampling.LANCZOS if scale < 1 else Image.Resampling.BILINEAR
+    return np.asarray(Image.fromarray(pixels).resize((size[0], size[1]), how))
