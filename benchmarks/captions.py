@@ -56,7 +56,9 @@ def main() -> None:
 
 
 def _train(folder: Path, language: str, minutes: float) -> None:
-    for event in regard.train("caption", corpus=f"scenes:{language}", out=folder, minutes=minutes):
+    for event in regard.train(
+        "caption-soft", corpus=f"scenes:{language}", out=folder, minutes=minutes
+    ):
         if type(event).__name__ in ("Validated", "Finished"):
             print(event)
 

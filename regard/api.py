@@ -49,6 +49,9 @@ def train(
     valid: Names = (),
     images: Names = (),
     valid_images: Names = (),
+    captions: Names = (),
+    valid_captions: Names = (),
+    features: str | Path | None = None,
     init: str | Path | None = None,
     out: str | Path | None = None,
     minutes: float | None = None,
@@ -67,6 +70,8 @@ def train(
         corpus: a corpus that needs no files: "phrasebook:zh-en".
         data: files of pairs or of examples with labels; ``valid`` are held out.
         images: pictures, in folders, archives or idx files; ``valid_images`` are held out.
+        captions: what is said of the images, file by file; ``valid_captions`` of those held out.
+        features: a folder of features of the images; what is missing is computed and kept there.
         init: the folder of a bert to begin from.
         out: the model folder; without it ``runs/NAME``.
         minutes: stop after so long.
@@ -88,6 +93,9 @@ def train(
         _names(valid),
         _names(images),
         _names(valid_images),
+        _names(captions),
+        _names(valid_captions),
+        features,
     )
     changed = dict(changes or {})
     if minutes is not None:

@@ -13,6 +13,7 @@ from regard.attention.cache import Cache, Keeping, Store
 from regard.attention.multihead import MultiHeadAttention
 from regard.attention.normalisers import (
     NORMALISERS,
+    Choice,
     Hard,
     LocalMonotonic,
     LocalPredictive,
@@ -48,6 +49,7 @@ __all__ = [
     "Attended",
     "Attention",
     "Cache",
+    "Choice",
     "Concatenating",
     "Content",
     "Dot",

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from torch import nn
 
-from regard.attention.normalisers import Mask, Normaliser, Soft
+from regard.attention.normalisers import Choice, Mask, Normaliser, Soft
 from regard.attention.probe import Probe
 from regard.attention.scores import Score
 from regard.kernels import Dropout
@@ -16,7 +16,7 @@ class Attended(NamedTuple):
 
     context: Float[Tensor, "B *H Q Ev"]
     weights: Float[Tensor, "B *H Q K"]
-    log_probability: Float[Tensor, "B *H Q"] | None
+    choice: Choice | None  # where places are sampled
 
 
 class Attention(nn.Module):
@@ -46,10 +46,10 @@ class Attention(nn.Module):
     ) -> Attended:
         """Let every query look up the values whose keys fit it: score, normalise, weighted sum."""
         scores = self.scores(self.score(query, key))
-        weights, log_probability = self.normaliser(scores, mask, query=query, first=first)
+        weights, choice = self.normaliser(scores, mask, query=query, first=first)
         weights = self.weights(weights)
         context = self.contexts(self.dropout(weights) @ value)
-        return Attended(context, weights, log_probability)
+        return Attended(context, weights, choice)
 
     # Calling the module attends; multi-head attention, called otherwise, attends by name.
     forward = attend

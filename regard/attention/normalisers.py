@@ -10,17 +10,26 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
+from regard.attention.probe import Probe
 from regard.errors import SizeError
 from regard.shapes import Bool, Float, Int, Tensor
 
 Mask = Bool[Tensor, "..."] | None
+_TINY = 1e-30
+
+
+class Choice(NamedTuple):
+    """How probable sampled places were, and how undecided what they were sampled from, in nats."""
+
+    log_probability: Float[Tensor, "*B Q"]
+    entropy: Float[Tensor, "*B Q"]
 
 
 class Weights(NamedTuple):
-    """How much each query takes of each value; for sampled weights, how probable the sample was."""
+    """How much each query takes of each value; for sampled weights, what was chosen."""
 
     weights: Float[Tensor, "B *H Q K"]
-    log_probability: Float[Tensor, "B *H Q"] | None = None
+    choice: Choice | None = None
 
 
 class Normaliser(nn.Module):
@@ -57,12 +66,19 @@ class Hard(Normaliser):
     """One place alone: sampled from the softmax while training, the best one afterwards.
 
     Sampling has no gradient, so the log-probability of the sample comes along, which REINFORCE
-    needs: ``∇ E[R] = E[R ∇ log p(place)]`` (Xu et al. 2015).
+    needs: ``∇ E[R] = E[R ∇ log p(place)]`` (Xu et al. 2015). With the probability ``expectation``
+    a query that learns gets the softmax itself in place of a sample, through which gradients pass:
+    then nothing was chosen, and the log-probability is 0. What is sampled from passes the probe
+    ``distribution``.
     """
 
-    def __init__(self, generator: torch.Generator | None = None) -> None:
+    def __init__(
+        self, generator: torch.Generator | None = None, *, expectation: float = 0.0
+    ) -> None:
         super().__init__()
         self.generator = generator
+        self.expectation = expectation
+        self.distribution = Probe()
 
     def forward(
         self,
@@ -73,21 +89,33 @@ class Hard(Normaliser):
         first: int = 0,
     ) -> Weights:
         """Give the weights of each query over the keys."""
-        probability = masked_softmax(scores, mask)
+        probability = self.distribution(masked_softmax(scores, mask))
         sees_something = (probability.sum(-1, keepdim=True) > 0).detach()
-        if self.training:
-            # A row without any probability cannot be sampled from: it gets even odds, then zeros.
-            odds = torch.where(sees_something, probability.detach(), torch.ones_like(probability))
-            flat = odds.reshape(-1, odds.shape[-1])
-            place = torch.multinomial(flat, 1, generator=self.generator)
-            place = place.view(*odds.shape[:-1], 1)
-        else:
-            place = probability.argmax(-1, keepdim=True)
+        place = self._place(probability.detach(), sees_something)
         chosen = torch.zeros_like(probability).scatter(-1, place, 1.0) * sees_something
         at_place = probability.gather(-1, place).where(
             sees_something, torch.ones_like(scores[..., :1])
         )
-        return Weights(chosen, at_place.log().squeeze(-1))
+        log_probability = at_place.log()
+        if self.training and self.expectation:
+            coin = torch.rand(place.shape, generator=self.generator, device=scores.device)
+            is_expected = coin < self.expectation
+            chosen = torch.where(is_expected, probability, chosen)
+            log_probability = log_probability.masked_fill(is_expected, 0.0)
+        # The slope of p log p at 0 has no end, and 0 is what a softmax may underflow to.
+        entropy = -(probability * probability.clamp_min(_TINY).log()).sum(-1)
+        return Weights(chosen, Choice(log_probability.squeeze(-1), entropy))
+
+    def _place(
+        self, probability: Float[Tensor, "B *H Q K"], sees_something: Bool[Tensor, "B *H Q 1"]
+    ) -> Int[Tensor, "B *H Q 1"]:
+        if not self.training:
+            return probability.argmax(-1, keepdim=True)
+        # A row without any probability cannot be sampled from: it gets even odds, then zeros.
+        odds = torch.where(sees_something, probability, torch.ones_like(probability))
+        flat = odds.reshape(-1, odds.shape[-1])
+        place = torch.multinomial(flat, 1, generator=self.generator)
+        return place.view(*odds.shape[:-1], 1)
 
 
 class LocalMonotonic(Normaliser):

@@ -39,6 +39,15 @@ Pictures = Annotated[
     ),
 ]
 
+Captions = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Captions of the --images: a picture's name, a tab and a caption a line, as many for "
+        "each picture as you like; captions.tsv:zh are those of a file in one of its languages.",
+    ),
+]
+
 
 def train(
     recipe: Annotated[str, typer.Argument(help="A preset (see `regard recipes`) or a .toml file.")],
@@ -64,6 +73,16 @@ def train(
     valid: Files = None,
     images: Pictures = None,
     valid_images: Pictures = None,
+    captions: Captions = None,
+    valid_captions: Captions = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Features of the pictures, by a network that knows ImageNet: those in this folder "
+            "are used, and those that are missing are computed and kept there.",
+        ),
+    ] = None,
     init: Annotated[
         str | None,
         typer.Option(
@@ -104,6 +123,9 @@ def train(
         valid=valid or (),
         images=images or (),
         valid_images=valid_images or (),
+        captions=captions or (),
+        valid_captions=valid_captions or (),
+        features=features,
     )
     asked = asked_recipe(recipe, given, init=init, changes=change or ())
     run_session(

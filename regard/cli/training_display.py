@@ -17,6 +17,7 @@ from regard.training.events import (
     Finished,
     ModelBuilt,
     Preparing,
+    Progressed,
     Saved,
     Stepped,
     Validated,
@@ -43,6 +44,7 @@ class TrainingDisplay(Showing):
         self._unit = "tokens"  # of what is predicted
         self._speed = Speed()
         self._has_said_expected = False
+        self._is_computing = False
 
     def show_data(self, prepared: Prepared) -> None:
         """Show what was read, what was dropped and why, and how text is cut into tokens."""
@@ -69,6 +71,8 @@ class TrainingDisplay(Showing):
         match event:
             case Preparing():
                 self.say(f"Preparing {', '.join(event.train) or 'the data'}")
+            case Progressed():
+                self._progress(event)
             case DataRead():
                 self.show_data(event.prepared)
             case ModelBuilt():
@@ -102,6 +106,17 @@ class TrainingDisplay(Showing):
     @property
     def _words(self) -> Wording:
         return system_of(self._recipe).words
+
+    def _progress(self, event: Progressed) -> None:
+        """What is computed before training has a bar of its own."""
+        facts = f"{event.n_done:,} of {event.n_all:,}"
+        if not self._is_computing:
+            self._is_computing = True
+            self.begin(event.n_all, place=event.what, facts="")
+        self.at(event.n_done, f"{event.what}: {facts}", place=event.what, facts=facts)
+        if event.n_done == event.n_all:
+            self._is_computing = False
+            self.end(event.n_all, f"{event.what}: {facts}")
 
     def _step(self, event: Stepped) -> None:
         if event.update > 1 and not self._speed.has_begun:

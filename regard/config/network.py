@@ -31,6 +31,7 @@ class Network(Section):
     begins_from: ClassVar[tuple[str, ...]] = ()
     epochs: ClassVar[tuple[float, float] | None] = None
     is_of_pairs: ClassVar[bool] = True  # a source and a target, which may share a vocabulary
+    takes_features: ClassVar[bool] = False  # of pictures, computed before (data.features)
     can_be_split: ClassVar[bool] = False  # compiled, or sharded over processes
     # A command that has no file of its own: its name, what it does, and an example.
     verb: ClassVar[tuple[str, str, str] | None] = None

@@ -288,42 +288,76 @@ class ConvolutionalSection(Network):
 
 
 class CaptionerSection(RecurrentNetwork):
-    """Show, Attend and Tell: convolutions see a picture, an LSTM tells it (Xu et al. 2015)."""
+    """Show, Attend and Tell: an LSTM tells what convolutions see in a picture (Xu et al. 2015)."""
 
     systems: ClassVar[Mapping[str, str]] = {"captions": "captions"}
+    takes_features: ClassVar[bool] = True
     verb: ClassVar[tuple[str, str, str] | None] = (
         "caption",
         "Say what pictures show, in a sentence each.",
-        "regard caption runs/caption picture.png",
+        "regard caption runs/caption-soft picture.png",
     )
 
     kind: Literal["captioner"] = "captioner"
+    # Convolutions that learn along, a frozen network that knows ImageNet, or what another has made.
+    encoder: Literal["convolutions", "efficientnet-lite0", "features"] = "convolutions"
     size: Annotated[int, Field(ge=8, le=1024)] = 64  # pixels each way, to which pictures are made
-    channels: tuple[Width, ...] = (32, 64, 128)  # of the convolutions, each halves the picture
+    channels: tuple[Width, ...] = (32, 64, 128)  # of convolutions that learn, each halves
+    # Of given features: rows, columns and width, which follow from the data.
+    features: tuple[Width, Width, Width] | None = None
     score: ScoreName = "perceptron"
     normaliser: Literal["soft", "hard"] = "soft"
     is_gated: bool = False  # each word decides how much the picture counts
     coverage: Annotated[float, Field(ge=0.0)] = 0.0  # λ of doubly stochastic attention
+    # Of hard attention: what draws are compared with, what a nat of entropy is worth, and how often
+    # the expectation stands in place of a draw.
+    baseline: Literal["learned", "moving-average"] = "learned"
+    entropy: Annotated[float, Field(ge=0.0)] = 0.0
+    expectation: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
 
     @property
     def cell(self) -> int:
-        """Pixels each way that one vector stands for."""
-        return int(2 ** len(self.channels))
+        """Pixels each way that one vector stands for, where a network here makes it."""
+        return 32 if self.encoder == "efficientnet-lite0" else int(2 ** len(self.channels))
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of vectors."""
+        if self.features is not None:
+            return self.features[:2]
+        return self.size // self.cell, self.size // self.cell
 
     @property
     def shape(self) -> str:
         """Layers and widths, in words."""
-        cells = f"{self.size // self.cell} × {self.size // self.cell} cells"
-        return f"{len(self.channels)} convolutions to {cells}, an LSTM of {self.d_hidden}"
+        rows, columns = self.grid
+        cells = f"{rows} × {columns} cells"
+        lstm = f"an LSTM of {self.d_hidden}, attention {self.normaliser}"
+        if self.encoder == "features":
+            return f"features of {cells if self.features else 'given cells'}, {lstm}"
+        if self.encoder == "efficientnet-lite0":
+            return f"EfficientNet-Lite0, frozen, to {cells}, {lstm}"
+        return f"{len(self.channels)} convolutions to {cells}, {lstm}"
 
     @model_validator(mode="after")
     def _cells_fit(self) -> Self:
         self._require_tied_widths(self.d_embedding, "d_embedding")
-        if not self.channels or self.size % self.cell:
+        if self.encoder != "features" and (not self.channels or self.size % self.cell):
             raise ValueError(
-                f"size = {self.size} cannot be halved {len(self.channels)} times: choose a "
-                f"multiple of {self.cell}"
+                f"size = {self.size} cannot be divided into cells of {self.cell} × {self.cell} "
+                f"pixels, which encoder = {self.encoder} makes: choose a multiple of {self.cell}"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _draws_are_hard(self) -> Self:
+        for key in ("baseline", "entropy", "expectation"):
+            value = getattr(self, key)
+            if self.normaliser == "soft" and value != type(self).model_fields[key].default:
+                raise ValueError(
+                    f"{key} = {value} is of hard attention, which draws a cell, and normaliser = "
+                    "soft draws none: leave it out, or set normaliser = hard"
+                )
         return self
 
 

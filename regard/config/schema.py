@@ -38,6 +38,8 @@ class DataSection(Section):
     max_ratio: Annotated[float, Field(gt=1.0)] | None = 6.0
     drops_duplicates: bool = True
     unit: Literal["file", "line"] = "file"  # of text that is not pairs: what a document is
+    # A folder of features of pictures: what is there is used, what is missing is put there.
+    features: str | None = None
     turns: Count = 3  # of conversations: how many are read before one is answered
 
 
@@ -114,6 +116,15 @@ class Recipe(Section):
                     f"training.{key} = true is made for model.kind = {able}, not {kind}: leave it "
                     "out"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _features_are_read(self) -> Self:
+        if self.data.features is not None and not self.model.takes_features:
+            raise ValueError(
+                f"data.features = {self.data.features} are of pictures that are captioned, and a "
+                f"model of kind {self.model.kind} reads none: leave it out"
+            )
         return self
 
     @model_validator(mode="after")

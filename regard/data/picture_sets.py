@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -95,7 +96,7 @@ class _Wanted:
 
 
 @dataclass(frozen=True)
-class _Entry:
+class PictureFile:
     """A file of a folder or an archive: its path inside, what to call it, and how it is read."""
 
     path: PurePosixPath
@@ -250,9 +251,38 @@ def _of_files(path: Path, wanted: _Wanted) -> PictureSet:
         ) from error
 
 
-def _listed_folder(path: Path) -> tuple[list[PurePosixPath], list[_Entry]]:
+def list_pictures(name: str | Path) -> list[PictureFile]:
+    """The pictures of a folder or a zip archive, however deep they lie; none is read yet.
+
+    Raises:
+        DataError: it is neither, or holds no pictures.
+    """
+    path = Path(name).expanduser()
+    try:
+        # An archive stays open as long as one of its files may be read.
+        entries = (
+            _listed_folder(path) if path.is_dir() else _listed_archive(path, zipfile.ZipFile(path))
+        )[1]
+    except (zipfile.BadZipFile, NotImplementedError, OSError) as error:
+        raise DataError(
+            f"{path} is no set of pictures: name a folder of pictures or a .zip that is complete."
+        ) from error
+    return _pictures(path, entries)
+
+
+def _pictures(path: Path, entries: Sequence[PictureFile]) -> list[PictureFile]:
+    pictures = [one for one in entries if one.path.suffix.lower() in ENDINGS]
+    if not pictures:
+        raise DataError(
+            f"{path} holds no pictures: give files that end with {', '.join(ENDINGS[:-1])} or "
+            f"{ENDINGS[-1]}."
+        )
+    return pictures
+
+
+def _listed_folder(path: Path) -> tuple[list[PurePosixPath], list[PictureFile]]:
     """All folders and files inside; links are followed, but none twice."""
-    folders, entries, seen = list[PurePosixPath](), list[_Entry](), set[str]()
+    folders, entries, seen = list[PurePosixPath](), list[PictureFile](), set[str]()
     for place, inner, names in os.walk(path, followlinks=True):
         inner[:] = sorted(one for one in inner if not _is_hidden(one))
         real = os.path.realpath(place)
@@ -265,15 +295,15 @@ def _listed_folder(path: Path) -> tuple[list[PurePosixPath], list[_Entry]]:
         for one in sorted(names):
             if not _is_hidden(one):
                 file = Path(place) / one
-                entries.append(_Entry(within / one, str(file), lambda file=file: file))  # type: ignore[misc]
+                entries.append(PictureFile(within / one, str(file), lambda file=file: file))  # type: ignore[misc]
     return folders, entries
 
 
 def _listed_archive(
     path: Path, archive: zipfile.ZipFile
-) -> tuple[list[PurePosixPath], list[_Entry]]:
+) -> tuple[list[PurePosixPath], list[PictureFile]]:
     """All folders and files inside; nothing is unpacked onto the disk."""
-    folders, entries = list[PurePosixPath](), list[_Entry]()
+    folders, entries = list[PurePosixPath](), list[PictureFile]()
     for info in archive.infolist():
         within = PurePosixPath(info.filename)
         if within.is_absolute() or ".." in within.parts or "\\" in info.filename:
@@ -286,7 +316,7 @@ def _listed_archive(
         folders += within.parents if not info.is_dir() else (within, *within.parents)
         if not info.is_dir():
             name = f"{path}: {info.filename}"
-            entries.append(_Entry(within, name, lambda info=info: _unpacked(archive, path, info)))  # type: ignore[misc]
+            entries.append(PictureFile(within, name, partial(_unpacked, archive, path, info)))
     return list(dict.fromkeys(folders)), sorted(entries, key=lambda one: one.path)
 
 
@@ -308,14 +338,9 @@ def _is_hidden(name: str) -> bool:
 
 
 def _read_entries(
-    path: Path, folders: list[PurePosixPath], entries: list[_Entry], wanted: _Wanted
+    path: Path, folders: list[PurePosixPath], entries: list[PictureFile], wanted: _Wanted
 ) -> PictureSet:
-    pictures = [one for one in entries if one.path.suffix.lower() in ENDINGS]
-    if not pictures:
-        raise DataError(
-            f"{path} holds no pictures: give files that end with {', '.join(ENDINGS[:-1])} or "
-            f"{ENDINGS[-1]}."
-        )
+    pictures = _pictures(path, entries)
     root = _root(pictures, path, wanted)
     inside = [one for one in pictures if one.path.is_relative_to(root)]
     labels, classes = _classes(path, root, inside)
@@ -331,7 +356,7 @@ def _read_entries(
     )
 
 
-def _root(pictures: Sequence[_Entry], path: Path, wanted: _Wanted) -> PurePosixPath:
+def _root(pictures: Sequence[PictureFile], path: Path, wanted: _Wanted) -> PurePosixPath:
     """The folder whose subfolders are the classes: below what wraps all, in the part wanted."""
     root = PurePosixPath()
     while True:
@@ -352,7 +377,7 @@ def _root(pictures: Sequence[_Entry], path: Path, wanted: _Wanted) -> PurePosixP
 
 
 def _classes(
-    path: Path, root: PurePosixPath, pictures: Sequence[_Entry]
+    path: Path, root: PurePosixPath, pictures: Sequence[PictureFile]
 ) -> tuple[npt.NDArray[np.int64] | None, tuple[str, ...]]:
     inside = [one.path.relative_to(root).parts for one in pictures]
     n_flat = sum(len(parts) == 1 for parts in inside)
@@ -384,7 +409,7 @@ def _refuse_empty(
 
 
 def _read_all(
-    pictures: Sequence[_Entry], size: tuple[int, int] | None, n_channels: int | None
+    pictures: Sequence[PictureFile], size: tuple[int, int] | None, n_channels: int | None
 ) -> npt.NDArray[np.uint8]:
     """The pixels of all, of the size that is asked for or that all have."""
     shape = size

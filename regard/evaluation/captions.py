@@ -13,6 +13,7 @@ from statistics import fmean
 
 from regard.counting import counted
 from regard.errors import DataError
+from regard.evaluation.measures import USUAL, build_measure
 
 Words = Sequence[str]
 Gram = tuple[str, ...]
@@ -89,6 +90,14 @@ def bleu(
     # So short that the exponent has no number: the penalty leaves nothing.
     penalty = math.exp(max(1 - 1 / ratio, -700.0)) if ratio < 1 else 1.0
     return tuple(penalty * score for score in scores), tuple(scores)
+
+
+def chrf(captions: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """chrF (Popović 2015) by sacrebleu: n-grams of characters, the best of all references."""
+    most = max(map(len, references))
+    sides = [[(*others, *[others[0]] * most)[n] for others in references] for n in range(most)]
+    score: float = build_measure("chrf", USUAL).corpus_score(list(captions), sides).score
+    return score
 
 
 def rouge_l(captions: Sequence[Words], references: Sequence[Sequence[Words]]) -> float:

@@ -152,7 +152,7 @@ class BahdanauDecoder(nn.Module):
             states.append(state)
         found = Found.joined(looks)
         read = self.readout(torch.stack(states, 1), words, found.context)
-        return Decoded(self.dropout(read), torch.stack(before, 1), found.log_probability), state
+        return Decoded(self.dropout(read), torch.stack(before, 1), found.choice), state
 
 
 class Bahdanau(LookingTranslator):

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from regard.attention import Probe, Unplaced
 from regard.errors import SizeError, UsageError
@@ -70,6 +71,7 @@ class PictureEncoder(nn.Module):
         self.place = nn.Linear(2, channels[-1])
         self.dropout = Dropout(dropout)
         self.outputs = Probe()
+        self.width = channels[-1]
         self.cell = 2 ** len(channels)  # pixels, the side of a cell
 
     def forward(self, source: Float[Tensor, "B 3 Y X"]) -> Float[Tensor, "B S D"]:
@@ -85,6 +87,29 @@ class PictureEncoder(nn.Module):
         places = torch.stack(torch.meshgrid(x, y, indexing="xy"), -1)
         annotations = cells.permute(0, 2, 3, 1) + self.place(places)
         seen: Tensor = self.outputs(self.dropout(annotations.flatten(1, 2)))
+        return seen
+
+
+class GivenFeatures(nn.Module):
+    """Annotations that another network has computed: a grid of vectors for each picture."""
+
+    def __init__(self, width: int, dropout: float) -> None:
+        super().__init__()
+        if width < 1:
+            raise SizeError(f"features are 1 or more numbers wide, not {width}")
+        self.width = width
+        self.dropout = Dropout(dropout)
+        self.outputs = Probe()
+
+    def forward(self, source: Float[Tensor, "B Z Y X"]) -> Float[Tensor, "B S D"]:
+        """The annotations, row by row from the top left."""
+        if source.shape[1] != self.width:
+            raise SizeError(
+                f"features of {source.shape[1]} numbers do not fit a captioner that learned from "
+                f"{self.width}: compute them with the same network"
+            )
+        annotations = source.permute(0, 2, 3, 1).flatten(1, 2)
+        seen: Tensor = self.outputs(self.dropout(annotations))
         return seen
 
 
@@ -128,6 +153,7 @@ class CaptionerDecoder(nn.Module):
     ) -> tuple[Decoded, Float[Tensor, "B T S"], CaptionerState]:
         """Read more of the target; give the vectors that predict, and where each step looked."""
         words = self.embedding(target)
+        of_words, of_context = self._of_words(words)
         looks: list[Found] = []
         before, states = [], []
         h, c = state.remembered
@@ -138,35 +164,65 @@ class CaptionerDecoder(nn.Module):
                 beta = torch.sigmoid(self.gate(h))[:, None]
                 look = look._replace(context=beta * look.context)
             looks.append(look)
-            h, c = self.unit(torch.cat([words[:, t], look.context[:, 0]], -1), (h, c))
+            gates = torch.addmm(of_words[:, t], look.context[:, 0], of_context)
+            h, c = self._go_on(gates, h, c)
             states.append(h)
         found = Found.joined(looks)
         read = self.readout(self.dropout(torch.stack(states, 1)), words, found.context)
-        decoded = Decoded(self.dropout(read), torch.stack(before, 1), found.log_probability)
+        decoded = Decoded(self.dropout(read), torch.stack(before, 1), found.choice)
         after = CaptionerState((h, c), state.memory, state.n_written + target.shape[1])
         return decoded, found.weights, after
 
+    def _of_words(
+        self, words: Float[Tensor, "B T E"]
+    ) -> tuple[Float[Tensor, "B T G"], Float[Tensor, "D G"]]:
+        """What the words alone bring to the LSTM's gates: one product for all steps.
+
+        Beside it the weights of the context: taken out once, they have one gradient.
+        """
+        unit, d_word = self.unit, words.shape[-1]
+        for_words, for_context = torch.split(unit.weight_ih, [d_word, unit.input_size - d_word], 1)
+        return F.linear(words, for_words, unit.bias_ih + unit.bias_hh), for_context.mT
+
+    def _go_on(
+        self, gates: Float[Tensor, "B G"], h: Float[Tensor, "B H"], c: Float[Tensor, "B H"]
+    ) -> tuple[Float[Tensor, "B H"], Float[Tensor, "B H"]]:
+        """One step of the LSTM, whose gates know the word and the context already."""
+        gates = torch.addmm(gates, h, self.unit.weight_hh.mT)
+        takes, keeps, new, shows = gates.chunk(4, dim=1)
+        c = keeps.sigmoid() * c + takes.sigmoid() * new.tanh()
+        return shows.sigmoid() * c.tanh(), c
+
 
 class Captioner(LookingTranslator):
-    """A convolutional encoder, and an LSTM that looks at one cell or many before every word.
+    """An encoder of pictures, and an LSTM that looks at one cell or many before every word.
 
-    ``channels`` are those of the encoder's layers, of which each halves the picture: three make
-    cells of 8 × 8 pixels. ``normaliser`` is "soft", or "hard": one cell alone, drawn while training
-    and learned by REINFORCE. Doubly stochastic attention costs ``λ Σᵢ (1 - Σₜ αₜᵢ)²`` a picture,
-    with λ = ``coverage``: no part of it should be looked at much more than others. It is right for
+    The ``encoder`` gives annotations of its ``width``: :class:`PictureEncoder` learns along,
+    :class:`GivenFeatures` takes what another network made of the picture. ``normaliser`` is "soft",
+    or "hard": one cell alone, drawn while training and learned by REINFORCE.
+
+    Soft attention may be doubly stochastic: ``λ Σᵢ (1 - Σₜ αₜᵢ)²`` a picture, with λ =
+    ``coverage``, says that no part of it should be looked at much more than others. It is right for
     photographs, which are full; a picture that is mostly empty is better captioned without.
+
+    Hard attention has three means against the noise of its draws: a ``baseline``, the entropy of
+    what is drawn from, which is worth ``entropy`` a nat, and with the probability ``expectation``
+    all cells in place of a drawn one, each as much as it was probable.
     """
 
     def __init__(
         self,
         n_tokens: int,
-        channels: Sequence[int],
+        encoder: PictureEncoder | GivenFeatures,
         sizes: RecurrentSizes,
         *,
         score: str = "perceptron",
         normaliser: str = "soft",
         is_gated: bool = False,
         coverage: float = 0.0,
+        baseline: str = "learned",
+        entropy: float = 0.0,
+        expectation: float = 0.0,
         tie: str = "none",
         padding: int = 0,
     ) -> None:
@@ -178,22 +234,22 @@ class Captioner(LookingTranslator):
             raise UsageError(
                 f"a captioner looks {' or '.join(LOOKS)}, not {normaliser}: choose one of them"
             )
-        super().__init__(padding, sizes.d_hidden, draws=normaliser == "hard")
-        self.coverage = coverage
-        self.encoder = PictureEncoder(channels, sizes.dropout)
+        super().__init__(padding, sizes.d_hidden, draws=normaliser == "hard", baseline=baseline)
+        self.coverage, self.entropy = coverage, entropy
+        self.encoder = encoder
         target = Embedding(n_tokens, sizes.d_embedding, Unplaced(), sizes.dropout, padding)
         attention = SourceAttention(
             score,
             sizes.d_hidden,
-            channels[-1],
-            build_normaliser(normaliser, sizes.d_hidden, None),
+            encoder.width,
+            build_normaliser(normaliser, sizes.d_hidden, None, expectation=expectation),
             d_energy=sizes.d_hidden,
         )
-        self.decoder = CaptionerDecoder(target, sizes, attention, channels[-1], is_gated=is_gated)
+        self.decoder = CaptionerDecoder(target, sizes, attention, encoder.width, is_gated=is_gated)
         self.output = tied_output(target, sizes.d_embedding, tie=tie)
 
     def hidden_and_choices(
-        self, source: Float[Tensor, "B 3 Y X"], target: Int[Tensor, "B T"]
+        self, source: Float[Tensor, "B Z Y X"], target: Int[Tensor, "B T"]
     ) -> Decoded:
         """The vectors that predict the next words, and log p of every cell that was drawn."""
         decoded: Decoded = self.decoder(target, self.start(source))[0]
@@ -201,20 +257,22 @@ class Captioner(LookingTranslator):
 
     def predict(
         self,
-        source: Float[Tensor, "B 3 Y X"],
+        source: Float[Tensor, "B Z Y X"],
         target: Int[Tensor, "B T"],
         is_real: Bool[Tensor, "B T"],
     ) -> Predicted:
-        """The vectors of the places that are real, and what uneven looking costs a word."""
+        """The vectors of the places that are real, and what looking costs a word."""
         decoded, weights, _ = self.decoder(target, self.start(source))
         predicted = self.predicted(decoded, is_real)
-        if not self.coverage:
-            return predicted
-        looked = (weights * is_real[:, :, None]).sum(1)
-        uneven = (1 - looked).square().sum() / is_real.sum()
-        return predicted._replace(cost=self.coverage * uneven)
+        costs = list[Tensor]()
+        if self.coverage:
+            looked = (weights * is_real[:, :, None]).sum(1)
+            costs.append(self.coverage * (1 - looked).square().sum() / is_real.sum())
+        if self.entropy and decoded.choice is not None:
+            costs.append(-self.entropy * decoded.choice.entropy[is_real].mean())
+        return predicted._replace(cost=torch.stack(costs).sum()) if costs else predicted
 
-    def start(self, source: Float[Tensor, "B 3 Y X"]) -> CaptionerState:
+    def start(self, source: Float[Tensor, "B Z Y X"]) -> CaptionerState:
         """See the picture."""
         annotations = self.encoder(source)
         is_real = annotations.new_ones(annotations.shape[:2], dtype=torch.bool)

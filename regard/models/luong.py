@@ -100,7 +100,7 @@ class LuongDecoder(nn.Module):
     def _look(self, outputs: Float[Tensor, "B Q D"], memory: Memory, first: int) -> Decoded:
         found = self.attention.look(outputs, memory, first)
         hidden = torch.tanh(self.combine(torch.cat([found.context, outputs], -1)))
-        return Decoded(hidden, outputs, found.log_probability)
+        return Decoded(hidden, outputs, found.choice)
 
 
 class Luong(LookingTranslator):

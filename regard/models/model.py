@@ -15,7 +15,7 @@ class Predicted(NamedTuple):
     """What a model makes of a batch, for a task to judge: a vector a word, and what else counts.
 
     Some models draw lots on the way (hard attention): then the log-probability of what was drawn
-    comes along, and what log p(word) was expected to be whatever would be drawn.
+    comes along, and, if they learn it, what log p(word) was expected to be whatever would be drawn.
     """
 
     hidden: Float[Tensor, "N D"]  # of the words to predict, row by row

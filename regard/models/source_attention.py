@@ -4,30 +4,35 @@ What a score does to the keys alone is the same at every step, so it is done onc
 is remembered: ``vᵀ tanh(W s + U h)`` computes ``U h`` once, and ``sᵀ W h`` computes ``W h`` once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from regard.attention import (
     NORMALISERS,
     Additive,
     Attention,
+    Choice,
     General,
+    Hard,
     LocalMonotonic,
     LocalPredictive,
     Normaliser,
     Perceptron,
     Score,
     Site,
+    Soft,
     build_score,
     masks,
 )
 from regard.errors import UsageError
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.model import Predicted
+from regard.models.reinforce import MovingAverage
 from regard.shapes import Bool, Float, Int, Source, Tensor
 
 
@@ -44,13 +49,13 @@ class PreparedPerceptron(Perceptron, PreparedScore):
 
     def prepare(self, key: Float[Tensor, "B 1 K Ek"]) -> Float[Tensor, "B 1 K M"]:
         """``U k``."""
-        return key @ self.weight_key.mT
+        return _mapped(key, self.weight_key)
 
     def forward(
         self, query: Float[Tensor, "B 1 Q Eq"], key: Float[Tensor, "B 1 K M"]
     ) -> Float[Tensor, "B 1 Q K"]:
         """Score every prepared key for every query."""
-        return _energies(query @ self.weight_query.mT, key, self.v)
+        return _energies(_mapped(query, self.weight_query), key, self.v)
 
 
 class PreparedAdditive(Additive, PreparedScore):
@@ -58,13 +63,13 @@ class PreparedAdditive(Additive, PreparedScore):
 
     def prepare(self, key: Float[Tensor, "B 1 K Ek"]) -> Float[Tensor, "B 1 K M"]:
         """``W₂ k``."""
-        return key @ self.weight[..., self.d_query :].mT
+        return _mapped(key, self.weight[..., self.d_query :])
 
     def forward(
         self, query: Float[Tensor, "B 1 Q Eq"], key: Float[Tensor, "B 1 K M"]
     ) -> Float[Tensor, "B 1 Q K"]:
         """Score every prepared key for every query."""
-        return _energies(query @ self.weight[..., : self.d_query].mT, key, self.v)
+        return _energies(_mapped(query, self.weight[..., : self.d_query]), key, self.v)
 
 
 class PreparedGeneral(General, PreparedScore):
@@ -72,7 +77,7 @@ class PreparedGeneral(General, PreparedScore):
 
     def prepare(self, key: Float[Tensor, "B 1 K Ek"]) -> Float[Tensor, "B 1 K M"]:
         """``W k``."""
-        return key @ self.weight.mT
+        return _mapped(key, self.weight)
 
     def forward(
         self, query: Float[Tensor, "B 1 Q Eq"], key: Float[Tensor, "B 1 K M"]
@@ -101,6 +106,8 @@ class Bridged(PreparedScore):
         scores: Tensor = self.score(query, key)
         return scores
 
+
+BASELINES = ("learned", "moving-average")
 
 # These multiply query and key number by number.
 ALIKE = ("dot", "scaled-dot", "content")
@@ -141,15 +148,14 @@ class Found(NamedTuple):
 
     context: Float[Tensor, "R Q Ev"]
     weights: Float[Tensor, "R Q S"]
-    log_probability: Float[Tensor, "R Q"] | None
+    choice: Choice | None  # each ``R Q``
 
     @classmethod
     def joined(cls, looks: "Sequence[Found]") -> "Found":
         """Looks that came one after the other, as one."""
-        chosen = [look.log_probability for look in looks if look.log_probability is not None]
         contexts = torch.cat([look.context for look in looks], 1)
         weights = torch.cat([look.weights for look in looks], 1)
-        return cls(contexts, weights, torch.cat(chosen, 1) if chosen else None)
+        return cls(contexts, weights, _joined(look.choice for look in looks))
 
 
 class SourceAttention(Attention):
@@ -185,10 +191,12 @@ class SourceAttention(Attention):
 
     def look(self, query: Float[Tensor, "R Q Eq"], memory: Memory, first: int = 0) -> Found:
         """Look at the source, with queries that stand at places ``first``, ``first + 1``, …"""
-        context, weights, chosen = self.attend(
+        context, weights, choice = self.attend(
             query[:, None], memory.keys, memory.values, memory.mask, first=first
         )
-        return Found(context[:, 0], weights[:, 0], None if chosen is None else chosen[:, 0])
+        if choice is not None:
+            choice = Choice(*(part[:, 0] for part in choice))
+        return Found(context[:, 0], weights[:, 0], choice)
 
 
 def _build(score: str, d_query: int, d_key: int, **options: Any) -> Score:
@@ -199,10 +207,14 @@ def _build(score: str, d_query: int, d_key: int, **options: Any) -> Score:
     return build_score(score, d_query, d_key, **options)
 
 
-def build_normaliser(name: str, d_query: int, reach: int | None) -> Normaliser:
+def build_normaliser(
+    name: str, d_query: int, reach: int | None, *, expectation: float = 0.0
+) -> Normaliser:
     """The normaliser of that name, for queries of this width; local ones need a reach."""
-    if name in ("soft", "hard"):
-        return NORMALISERS[name]()
+    if name == "soft":
+        return Soft()
+    if name == "hard":
+        return Hard(expectation=expectation)
     if name not in NORMALISERS:
         raise UsageError(f"there is no normaliser {name!r}: choose one of {', '.join(NORMALISERS)}")
     if reach is None:
@@ -211,33 +223,39 @@ def build_normaliser(name: str, d_query: int, reach: int | None) -> Normaliser:
 
 
 class Decoded(NamedTuple):
-    """The vectors that predict words, the queries that looked, and log p of each drawn place."""
+    """The vectors that predict words, the queries that looked, and what was drawn for each."""
 
     hidden: Float[Tensor, "B T D"]
     queries: Float[Tensor, "B T H"]
-    log_probability: Float[Tensor, "B T"] | None
+    choice: Choice | None  # each ``B T``
 
     @classmethod
     def joined(cls, parts: "Sequence[Decoded]") -> "Decoded":
         """Words that came one after the other, as one."""
-        drawn = [part.log_probability for part in parts if part.log_probability is not None]
         return cls(
             torch.cat([part.hidden for part in parts], 1),
             torch.cat([part.queries for part in parts], 1),
-            torch.cat(drawn, 1) if drawn else None,
+            _joined(part.choice for part in parts),
         )
 
 
 class LookingTranslator(EncoderDecoder):
     """A recurrent translator that looks at its source before every word.
 
-    If it ``draws`` one place to look at (hard attention), a small regression says beforehand what
-    log p(word) will be: a draw is worth what it brings beyond that.
+    If it ``draws`` one place to look at (hard attention), a baseline says beforehand what
+    log p(word) will be, and a draw is worth what it brings beyond that: a small regression from
+    the query ("learned"), or a moving average.
     """
 
-    def __init__(self, padding: int, d_query: int, *, draws: bool) -> None:
+    def __init__(
+        self, padding: int, d_query: int, *, draws: bool, baseline: str = "learned"
+    ) -> None:
         super().__init__(padding)
-        self.expected = nn.Linear(d_query, 1) if draws else None
+        if baseline not in BASELINES:
+            raise UsageError(f"there is no baseline {baseline!r}: choose {' or '.join(BASELINES)}")
+        is_learned = baseline == "learned"
+        self.expected = nn.Linear(d_query, 1) if draws and is_learned else None
+        self.average = MovingAverage() if draws and not is_learned else None
 
     def hidden_and_choices(self, source: Source, target: Int[Tensor, "B T"]) -> Decoded:
         """The vectors that predict the next words, and log p of every place that was drawn."""
@@ -259,16 +277,31 @@ class LookingTranslator(EncoderDecoder):
     def predicted(self, decoded: Decoded, is_real: Bool[Tensor, "B T"]) -> Predicted:
         """What was decoded, as the loss takes it."""
         hidden = decoded.hidden[is_real]
-        if self.expected is None or decoded.log_probability is None:
+        if decoded.choice is None:
             return Predicted(hidden)
-        # What is expected must not change the queries, only learn from them.
-        baseline = self.expected(decoded.queries[is_real].detach())[:, 0]
-        return Predicted(hidden, None, decoded.log_probability[is_real], baseline)
+        baseline = None
+        if self.expected is not None:
+            # What is expected must not change the queries, only learn from them.
+            baseline = self.expected(decoded.queries[is_real].detach())[:, 0]
+        return Predicted(hidden, None, decoded.choice.log_probability[is_real], baseline)
 
     @property
     def sites(self) -> tuple[Site, ...]:
         """One look a word."""
         return (Site("cross", 0, "decoder.attention.weights"),)
+
+
+def _joined(choices: Iterable[Choice | None]) -> Choice | None:
+    """What was chosen at one step after the other, as one; soft attention chooses nothing."""
+    there = [choice for choice in choices if choice is not None]
+    parts = zip(*there, strict=True)
+    return Choice(*(torch.cat(part, 1) for part in parts)) if there else None
+
+
+def _mapped(value: Float[Tensor, "B 1 N E"], weight: Float[Tensor, "1 M E"]) -> Tensor:
+    """``W x`` as one product: with an axis of heads there would be one for every row, and a
+    gradient of W for every row, to be summed."""
+    return F.linear(value, weight[0])
 
 
 def _energies(

@@ -12,7 +12,7 @@ from regard.devices import choose_device, require_memory_to_train
 from regard.errors import RegardError, UsageError
 from regard.kernels import keep_heap
 from regard.models import Model, Transformer
-from regard.systems.system import build, prepare
+from regard.systems.system import build, prepare, system_of
 from regard.training import FolderKeeper, MetricsFile, Prepared, Run, joined_ranks, shard, train
 from regard.training.events import DataRead, Event, ModelBuilt, Preparing
 
@@ -65,6 +65,7 @@ def _set_up(
     ranks = keeper.ranks
     yield Preparing(recipe.data.train)
     with ranks.in_turn():
+        yield from system_of(recipe).compute(recipe, keeper.folder)
         prepared = prepare(recipe, keeper.folder, n_processes=ranks.n_ranks)
     yield DataRead(prepared)
     resolved = prepared.recipe

@@ -4,7 +4,7 @@ Commands, service, training and display ask it and switch on nothing. A system i
 recipe: ``training.task`` names it among those that the network's section allows.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 from regard.config import Network, Recipe
 from regard.errors import UsageError
 from regard.models import Model
+from regard.training.events import Progressed
 from regard.training.prepared import Prepared
 
 _NOT_DIALOGUE = (
@@ -81,6 +82,8 @@ class System:
     words: Wording
     data: tuple[str, ...]
     refusals: Mapping[str, str]
+    # What is computed once before the data are read, and kept in the folder of the run.
+    compute: Callable[[Recipe, Path], Iterator[Progressed]] = lambda recipe, folder: iter(())
     n_read: Callable[[Recipe], float] = lambda recipe: 1.0  # tokens read for each that is counted
 
     def check_data(self, recipe: str, given: Collection[str]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from regard.config import Recipe, read_recipe
 from regard.corpora import TEXTS, parse_extract
+from regard.counting import counted
 from regard.errors import UsageError
 from regard.systems.system import system_of
 
@@ -34,6 +35,9 @@ class TrainingData:
     valid: Sequence[str] = ()
     images: Sequence[str] = ()
     valid_images: Sequence[str] = ()
+    captions: Sequence[str] = ()  # of the images, file by file
+    valid_captions: Sequence[str] = ()
+    features: str | Path | None = None  # of the images, by a frozen network
 
     def resolved(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
         """What is learned from and what is held out, each by what it is: pairs, text, ..."""
@@ -50,6 +54,14 @@ class TrainingData:
             "dialogue": list(self.valid_dialogue),
             "images": list(self.valid_images),
         }
+        # Pictures with captions are pairs; pictures alone are of a kind of their own.
+        for part, files, name in (
+            (learned, self.captions, "--captions"),
+            (held, self.valid_captions, "--valid-captions"),
+        ):
+            if files:
+                part["pairs"] += _captioned(part["images"], files, name)
+                part["images"] = []
         if self.corpus is None:
             return learned, held
         for kind, (options, together) in _APART.items():
@@ -78,6 +90,7 @@ def asked_recipe(
         *_named("data.train", [one for kind in learned.values() for one in kind]),
         *_named("data.valid", [one for kind in held.values() for one in kind]),
         *([] if init is None else [f"training.init={_quoted(init)}"]),
+        *([] if given.features is None else [f"data.features={_quoted(str(given.features))}"]),
         *changed,
     ]
     asked = read_recipe(recipe, overrides)
@@ -107,6 +120,17 @@ def _pair(first: str | Path | None, second: str | Path | None, name: str, other:
         given, missing = (name, other) if second is None else (other, name)
         raise UsageError(f"{given} needs {missing} beside it: two files, line by line")
     return [] if first is None else [f"{first}|{second}"]
+
+
+def _captioned(images: Sequence[str], captions: Sequence[str], name: str) -> list[str]:
+    """Each set of pictures with its captions."""
+    if len(images) != len(captions):
+        beside = name.replace("captions", "images")
+        raise UsageError(
+            f"{name} names {counted(len(captions), 'file')} and {beside} {len(images):,}: give "
+            "the captions of each set of pictures beside it"
+        )
+    return [f"{one}|{file}" for one, file in zip(images, captions, strict=True)]
 
 
 def _splits(corpus: str) -> tuple[list[str], list[str]]:

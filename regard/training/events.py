@@ -21,6 +21,15 @@ class Preparing:
     train: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Progressed:
+    """Something that is computed once before training has come so far."""
+
+    what: str  # "features of pictures"
+    n_done: int
+    n_all: int
+
+
 @dataclass(frozen=True, repr=False)
 class DataRead:
     """The data are read: what became of them, and the recipe with what follows from them."""
@@ -115,4 +124,14 @@ class Finished:
     seconds: float
 
 
-Event = Preparing | DataRead | ModelBuilt | Stepped | Validating | Validated | Saved | Finished
+Event = (
+    Preparing
+    | Progressed
+    | DataRead
+    | ModelBuilt
+    | Stepped
+    | Validating
+    | Validated
+    | Saved
+    | Finished
+)

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 from regard.data import Batch
 from regard.kernels import linear_cross_entropy
 from regard.models import EncoderDecoder, Model, Predicted, baseline_loss, reinforce
+from regard.models.source_attention import LookingTranslator
 from regard.shapes import Float, Int, Tensor
 from regard.special import PAD
 
@@ -64,12 +65,16 @@ def _learned_choice(
 ) -> Float[Tensor, ""]:
     """What teaches where to look, of draws: the reward is ``log p(word)`` of the word at hand.
 
-    What it was expected to be learns by least squares (Mnih and Gregor 2014). As a value it is 0.
+    What it was expected to be is a moving average (Xu et al. 2015), or learns by least squares
+    (Mnih and Gregor 2014). As a value it is 0.
     """
     assert predicted.log_choice is not None
-    assert predicted.baseline is not None
     logits = model.output(predicted.hidden.detach()).detach()
     reward = -F.cross_entropy(logits, labels, reduction="none")
+    if predicted.baseline is None:
+        assert isinstance(model, LookingTranslator)
+        assert model.average is not None
+        return reinforce(predicted.log_choice, reward, model.average(reward))
     expecting = baseline_loss(predicted.baseline, reward)
     policy = reinforce(predicted.log_choice, reward, predicted.baseline)
     return policy + expecting - expecting.detach()

@@ -33,7 +33,15 @@ TRAINED = {
     "runs/kinds": ("train", "bert-classify", "--data", "sentence-kinds:en:500", *SHORT),
     "runs/roles": ("train", "bert-tag", "--data", "sentence-roles:en:500", *SHORT),
     "runs/caption": (
-        *("train", "caption", "--data", "scenes:en:300", *SHORT, "--set", "model.channels=[4,4,8]"),
+        *(
+            "train",
+            "caption-soft",
+            "--data",
+            "scenes:en:300",
+            *SHORT,
+            "--set",
+            "model.channels=[4,4,8]",
+        ),
         *("--set", "training.measure=loss", "--set", "training.decodes_at_validation=false"),
     ),
     "runs/sagan": (

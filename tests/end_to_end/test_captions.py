@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = run(
         [
             "train",
-            "caption",
+            "caption-soft",
             "--data",
             str(place / "own.tsv"),
             "--out",
@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.returncode == 0, done.stderr
     done = run(
-        ["train", "caption", "--corpus", "scenes:en:80", "--out", str(place / "en"), *CHANGES]
+        ["train", "caption-soft", "--corpus", "scenes:en:80", "--out", str(place / "en"), *CHANGES]
     )
     assert done.returncode == 0, done.stderr
     assert f"Next: regard caption {place / 'en'}" in done.stderr.replace("\n", "")
@@ -69,7 +69,7 @@ def test_pictures_become_sentences(folder: Path) -> None:
 def test_the_same_command_again_has_nothing_to_do(folder: Path) -> None:
     before = (folder / "en" / "weights.safetensors").read_bytes()
     done = run(
-        ["train", "caption", "--corpus", "scenes:en:80", "--out", str(folder / "en"), *CHANGES]
+        ["train", "caption-soft", "--corpus", "scenes:en:80", "--out", str(folder / "en"), *CHANGES]
     )
     assert done.returncode == 0
     assert "saved" not in done.stderr
@@ -78,9 +78,9 @@ def test_the_same_command_again_has_nothing_to_do(folder: Path) -> None:
 
 def test_a_run_that_was_stopped_ends_as_one_that_was_not(folder: Path) -> None:
     again = folder / "again"
-    asked = ["train", "caption", "--corpus", "scenes:en:80", "--out", str(again), *CHANGES]
+    asked = ["train", "caption-soft", "--corpus", "scenes:en:80", "--out", str(again), *CHANGES]
     recipe = regard.train(
-        "caption",
+        "caption-soft",
         corpus="scenes:en:80",
         out=again,
         changes=dict(_change(one) for one in SIZES),

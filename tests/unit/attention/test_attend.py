@@ -56,7 +56,8 @@ def test_every_combination(
     value = torch.randn(BATCH, *heads, KEYS, VALUE_WIDTH, requires_grad=True)
     mask = build_mask(n_heads) if is_masked else None
 
-    context, weights, log_probability = attention(query, key, value, mask)
+    context, weights, choice = attention(query, key, value, mask)
+    log_probability = None if choice is None else choice.log_probability
 
     assert context.shape == (BATCH, *heads, QUERIES, VALUE_WIDTH)
     assert weights.shape == (BATCH, *heads, QUERIES, KEYS)

@@ -18,7 +18,9 @@ def test_evaluating_takes_the_best_place_that_may_be_seen() -> None:
     normaliser = hard().eval()
     scores = SCORES.expand(1, 2, 5)
     mask = torch.tensor([[True] * 5, [True, True, False, True, True]])
-    weights, log_probability = normaliser(scores, mask)
+    weights, choice = normaliser(scores, mask)
+    assert choice is not None
+    log_probability = choice.log_probability
     assert weights.argmax(-1).tolist() == [[2, 0]]
     assert log_probability is not None
     torch.testing.assert_close(log_probability[0, 0], SCORES.log_softmax(0)[2])
@@ -43,7 +45,9 @@ def test_sampling_never_falls_on_a_masked_place() -> None:
 
 def test_log_probability_is_that_of_the_sample() -> None:
     scores = torch.randn(3, 2, 4, 5, dtype=torch.float64)
-    weights, log_probability = hard()(scores)
+    weights, choice = hard()(scores)
+    assert choice is not None
+    log_probability = choice.log_probability
     torch.testing.assert_close(log_probability, (scores.log_softmax(-1) * weights).sum(-1))
 
 
@@ -51,7 +55,9 @@ def test_gradient_of_the_log_probability_is_the_analytic_one() -> None:
     """``∂ log p(place) / ∂e = onehot(place) - softmax(e)``, and none on what is masked."""
     scores = torch.randn(3, 2, 4, 5, dtype=torch.float64, requires_grad=True)
     mask = masks.padding(torch.tensor([5, 3, 1])) & masks.causal(4, 5)
-    weights, log_probability = hard()(scores, mask)
+    weights, choice = hard()(scores, mask)
+    assert choice is not None
+    log_probability = choice.log_probability
     assert log_probability is not None
     (gradient,) = torch.autograd.grad(log_probability.sum(), scores)
     softmax = scores.masked_fill(~mask, -torch.inf).softmax(-1)
@@ -82,7 +88,9 @@ def test_a_row_that_sees_nothing_is_zero_with_zero_gradient() -> None:
     scores = torch.randn(1, 2, 3, requires_grad=True)
     mask = torch.tensor([[True, True, True], [False, False, False]])
     for normaliser in (hard(), hard().eval()):
-        weights, log_probability = normaliser(scores, mask)
+        weights, choice = normaliser(scores, mask)
+        assert choice is not None
+        log_probability = choice.log_probability
         assert weights[0, 1].tolist() == [0, 0, 0]
         assert log_probability is not None
         assert log_probability[0, 1] == 0
@@ -107,10 +115,39 @@ def test_reinforce_agrees_with_the_exact_gradient(baseline: float) -> None:
     (exact,) = torch.autograd.grad((exact_scores.softmax(0) * reward).sum(), exact_scores)
 
     scores = SCORES.repeat(n, 1, 1).requires_grad_()
-    weights, log_probability = hard()(scores)
+    weights, choice = hard()(scores)
+    assert choice is not None
+    log_probability = choice.log_probability
     assert log_probability is not None
     earned = (weights * reward).sum(-1) - baseline
     (each,) = torch.autograd.grad((earned * log_probability).sum(), scores)
     each = each[:, 0]
     error = each.std(0) / n**0.5
     assert ((each.mean(0) - exact).abs() < 4 * error).all()
+
+
+def test_half_of_the_queries_get_the_expectation_while_learning() -> None:
+    scores = torch.randn(20, 100, 5, requires_grad=True)
+    normaliser = Hard(torch.Generator().manual_seed(3), expectation=0.5)
+    found = normaliser(scores)
+    assert found.choice is not None
+    is_expected = ((found.weights > 0) & (found.weights < 1)).any(-1)
+    assert 0.45 < is_expected.float().mean() < 0.55
+    torch.testing.assert_close(found.weights[is_expected], scores.softmax(-1)[is_expected])
+    assert (found.choice.log_probability[is_expected] == 0).all()  # nothing was chosen
+    assert (found.choice.log_probability[~is_expected] < 0).all()
+    (found.weights * torch.arange(5)).sum().backward()
+    assert scores.grad is not None
+    assert (scores.grad[~is_expected] == 0).all()
+    assert (scores.grad[is_expected] != 0).any()
+    assert set(normaliser.eval()(scores).weights.unique().tolist()) == {0.0, 1.0}
+
+
+def test_entropy_is_that_of_the_distribution_and_has_a_slope_everywhere() -> None:
+    scores = torch.tensor([[[0.0, 0.0], [0.0, 500.0]]], requires_grad=True)
+    found = Hard()(scores)
+    assert found.choice is not None
+    assert found.choice.entropy[0].tolist() == pytest.approx([0.6931472, 0.0])
+    found.choice.entropy.sum().backward()
+    assert scores.grad is not None
+    assert scores.grad.isfinite().all()

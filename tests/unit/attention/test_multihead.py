@@ -345,7 +345,7 @@ def test_any_score_and_normaliser_inside(score: str, normaliser: str) -> None:
     attended = attention.each_head(query, attention.project(memory, memory), mask)
     assert attended.weights.shape == (BATCH, HEADS, QUERIES, KEYS)
     assert attended.context.shape == (BATCH, HEADS, QUERIES, d_head)
-    assert (attended.log_probability is not None) == (normaliser == "hard")
+    assert (attended.choice is not None) == (normaliser == "hard")
     output.pow(2).sum().backward()
     assert all(p.grad is None or torch.isfinite(p.grad).all() for p in attention.parameters())
 
@@ -354,8 +354,8 @@ def test_hard_heads_can_be_trained_by_reinforce() -> None:
     attention = MultiHeadAttention(WIDTH, HEADS, normaliser=build_normaliser("hard"))
     query, memory = inputs()
     attended = attention.each_head(query, attention.project(memory, memory))
-    assert attended.log_probability is not None
-    attended.log_probability.sum().backward()
+    assert attended.choice is not None
+    attended.choice.log_probability.sum().backward()
     for projection in (attention.query, attention.key):
         assert projection.weight.grad is not None
         assert projection.weight.grad.abs().sum() > 0

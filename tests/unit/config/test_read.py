@@ -341,7 +341,8 @@ def test_presets_come_in_the_order_of_their_size() -> None:
     family = ["universal", "sutskever", "bahdanau", "luong", "ntm", "convolutional"]
     alone = ["gpt-tiny", "gpt-small", "bert-tiny", "bert-small", "bert-classify", "bert-tag"]
     alone += ["sagan"]
-    special = ["dates", "dialogue", "phrasebook", "dialogue-small", "caption"]
+    captions = ["caption-hard", "caption-soft", "caption-photos"]
+    special = ["dates", "dialogue", "phrasebook", "dialogue-small", *captions]
     assert names == [*sizes, *family, *alone, *special]
     assert sorted(names) == list(preset_names())
     assert all(recipe.purpose for recipe in presets())

@@ -78,16 +78,16 @@ class TestLocal:
     def test_hard_tells_how_probable_its_choice_was(self, feeds_input: bool) -> None:
         model = build(normaliser="hard", feeds_input=feeds_input)
         with record(model, "decoder.attention.*") as recording:
-            log_probability = model.hidden_and_choices(SOURCE[:1], TARGET[:1]).log_probability
+            choice = model.hidden_and_choices(SOURCE[:1], TARGET[:1]).choice
         scores = torch.cat(recording.all("decoder.attention.scores"), -2)[:, 0]
         chosen = torch.cat(recording.all(WEIGHTS), -2)[:, 0]
-        assert log_probability is not None
+        assert choice is not None
         expected = (scores.log_softmax(-1) * chosen).sum(-1)
-        torch.testing.assert_close(log_probability.detach(), expected)
+        torch.testing.assert_close(choice.log_probability.detach(), expected)
 
 
 def test_soft_has_no_choices_to_tell_of() -> None:
-    assert build().hidden_and_choices(SOURCE, TARGET).log_probability is None
+    assert build().hidden_and_choices(SOURCE, TARGET).choice is None
 
 
 def test_unknown_normalisers_are_refused() -> None:

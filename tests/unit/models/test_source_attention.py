@@ -21,7 +21,7 @@ def test_looking_is_attending(name: str) -> None:
     found = ours.look(query, ours.remember(outputs, IS_REAL))
     expected = plain(query, outputs, outputs, masks.keeping(IS_REAL))
     torch.testing.assert_close(found.context, expected.context, rtol=1e-12, atol=1e-12)
-    assert found.log_probability is None
+    assert found.choice is None
 
 
 @pytest.mark.parametrize("name", list(PREPARED))

@@ -132,7 +132,7 @@ def test_attention_that_is_not_shown_is_not_looked_at(client: httpx.Client) -> N
 
 def test_pictures_come_in_base64_and_never_as_a_path(tmp_path: Path) -> None:
     sizes = ["model.channels=[4, 4, 8]", "model.d_hidden=6", "model.d_embedding=5"]
-    recipe = read_recipe("caption", [*sizes, "model.dropout=0"])
+    recipe = read_recipe("caption-soft", [*sizes, "model.dropout=0"])
     model = build(recipe.model, len(WORDS), len(WORDS))
     place = save(tmp_path / "views", model, recipe, WORDS, WORDS)
     picture = tmp_path / "noise.png"

@@ -31,7 +31,7 @@ def test_every_preset_has_a_system(name: str) -> None:
     assert system_of(recipe).name == recipe.model.systems[recipe.training.task]
 
 
-@pytest.mark.parametrize("preset", ["ntm", "gpt-tiny", "bert-tiny", "caption", "dialogue"])
+@pytest.mark.parametrize("preset", ["ntm", "gpt-tiny", "bert-tiny", "caption-soft", "dialogue"])
 def test_a_folder_is_opened_as_its_system(tmp_path: Path, preset: str) -> None:
     recipe = read_recipe(preset, ["model.dropout=0.0"])
     words = learn("words", [" ".join(WORDS)], has_turns=preset == "dialogue")
