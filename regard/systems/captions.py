@@ -161,6 +161,11 @@ class PictureCaptioner(OpenedModel):
         logits: Tensor = self.model(self._read_pictures([source]), read)
         return logits
 
+    def _read_again(self, seen: Trace) -> Tensor:
+        assert seen.picture is not None
+        ids = tuple(token.id for token in seen.target.tokens[:-1])
+        return self._read(seen.picture.pixels, (seen.target.text, ids))
+
     def _output(self, source: Picture, made: Said, scored: Scored) -> Output:
         return Output(*made, scored.pieces[:-1], scored.log_probability)
 

@@ -41,6 +41,7 @@ from regard.systems.watching import positions, provenance, steps, watch
 from regard.text import Tokenizer
 from regard.text.given import checked_text, checked_texts
 from regard.text.sentences import going_on
+from regard.text.tokens import Sentence
 from regard.training.events import Sample
 from regard.training.tasks import Task
 from regard.training.validation import HeldOut
@@ -284,6 +285,10 @@ class TextEncoder(OpenedModel):
             positions=positions(self.model, len(gapped.tokens)),
             does="fill",
         )
+
+    def _at_steps(self, seen: Trace, logits: Float[Tensor, "L V"]) -> Float[Tensor, "T V"]:
+        assert isinstance(seen.source, Sentence)
+        return at_gaps(self, seen.source, logits)
 
     def _made(
         self, source: str, target: str | None, search: Search | None, n_new: int | None

@@ -1,7 +1,7 @@
 """What a user holds: an open model folder, and what one can do with it."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
@@ -16,10 +16,11 @@ from regard.inspection.heads import HeadLike
 from regard.inspection.importance import Importance, Losses, head_importance
 from regard.inspection.trace import Trace
 from regard.models import Model
+from regard.shapes import Float, Tensor
 from regard.systems.loading import load
 from regard.systems.results import Ablation, Output, Result, Scored
 from regard.systems.system import System, load_system, system_of
-from regard.systems.watching import still
+from regard.systems.watching import steps, still, watch
 from regard.text import Tokenizer
 from regard.text.given import checked_text
 
@@ -122,6 +123,37 @@ class OpenedModel:
             return self._trace(source, target, search, n_new)
 
     @torch.inference_mode()
+    def retrace(
+        self,
+        seen: Trace,
+        heads: HeadLike | Iterable[HeadLike],
+        change: str = "off",
+        *,
+        kind: str | None = None,
+    ) -> Trace:
+        """A trace of the same tokens with some heads changed: the same cells, other weights.
+
+        Args:
+            seen: a trace of this model, whose tokens are read once more.
+            heads: ``"encoder.3.2,cross.1"``; a head that is off keeps weights, which move nothing.
+            change: ``"off"``, ``"uniform"`` or ``"argmax"``.
+            kind: of the attention that short names such as ``3.2`` mean.
+        """
+        self._check_traces()
+        changes = changes_of(self.model, heads, change, kind=kind or self.side)
+        with still(self.model), ablated(self.model, changes):
+            found = watch(self.model, lambda: self._read_again(seen))
+        ids = [token.id for token in seen.target.tokens]
+        logits = self._at_steps(seen, found.logits)
+        return replace(
+            seen,
+            sites=found.sites,
+            steps=steps(logits, ids, self.loaded.target_tokenizer),
+            provenance=replace(seen.provenance, difference=found.difference),
+            depths=found.depths,
+        )
+
+    @torch.inference_mode()
     def ablate(
         self,
         source: Any,
@@ -205,6 +237,17 @@ class OpenedModel:
         self, source: Any, target: str | None, search: Search | None, n_new: int | None
     ) -> Trace:
         raise NotImplementedError
+
+    def _read_again(self, seen: Trace) -> Float[Tensor, "1 T V"]:
+        """The logits of the tokens of a trace."""
+        sides = (seen.read(side)[1] for side in seen.way.reads)
+        ids = ([[token.id for token in tokens]] for tokens in sides)
+        logits: Tensor = self.model(*(torch.tensor(rows, device=self.device) for rows in ids))
+        return logits
+
+    def _at_steps(self, seen: Trace, logits: Float[Tensor, "L V"]) -> Float[Tensor, "T V"]:
+        """The logits of its steps, among those of all places."""
+        return logits
 
     def _made(
         self, source: Any, target: str | None, search: Search | None, n_new: int | None

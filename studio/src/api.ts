@@ -28,6 +28,8 @@ export interface Sight {
   model: string | null;
   source: string;
   target: string | null;
+  /** heads that are switched off while the tokens that it writes with all of them are read */
+  off?: readonly string[];
   /** how many tokens a language model writes on; else one */
   most?: number;
 }
@@ -142,7 +144,8 @@ const sightBody = (sight: Sight): SightQuestion => ({
 });
 
 export async function traceOf(sight: Sight, signal?: AbortSignal): Promise<Trace> {
-  const question = { ...sightBody(sight), format: "safetensors" } as const;
+  const heads = sight.off === undefined ? {} : { heads: sight.off };
+  const question = { ...sightBody(sight), ...heads, format: "safetensors" } as const;
   const answer = await asked("trace", question, signal);
   return traceFromBytes(await answer.arrayBuffer());
 }

@@ -675,6 +675,9 @@ export type TraceQuestion = {
   new?: number | null;
   format?: "json" | "safetensors";
   precision?: "float32" | "float16";
+  /** Heads to change, as for `ablate`: the trace is of the tokens that the model writes without the change, so that its cells are the same. */
+  heads?: readonly string[];
+  change?: "off" | "uniform" | "argmax";
 };
 
 /** How probable a token of the target was, and which ones were the most probable there. */

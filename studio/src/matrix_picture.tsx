@@ -33,6 +33,8 @@ interface Props {
   /** what is said of a cell, and when there is none */
   said?: (row: number, column: number) => string;
   hint?: string;
+  /** whether a cell is told elsewhere */
+  isSilent?: boolean;
 }
 
 export function MatrixPicture(props: Props): JSX.Element {
@@ -147,9 +149,11 @@ export function MatrixPicture(props: Props): JSX.Element {
         </Picture>
       </Scrolling>
       <Legend {...squares} {...{ theme, say, zoom }} />
-      <p class="told" aria-live="polite">
-        {shown === null ? (props.hint ?? say(hintOf(open))) : told(props, shown)}
-      </p>
+      {!props.isSilent && (
+        <p class="told" aria-live="polite">
+          {shown === null ? (props.hint ?? say(hintOf(open))) : told(props, shown)}
+        </p>
+      )}
     </>
   );
 }

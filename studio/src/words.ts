@@ -262,6 +262,26 @@ export const WORDS = {
     "Token by token: to the left it became less probable.",
     "逐个词元：向左表示概率变小。",
   ],
+  moved: ["Where it looks then", "此后看向哪里"],
+  movedLead: [
+    "The output above, read once more with these heads off. A head that is off looks as before and brings nothing back; what changes are the layers after it, and only these are shown.",
+    "关掉这些头之后，再读一遍上面原来的输出。被关掉的头照样看，但什么也带不回来；改变的是它之后的层，这里只显示这些层。",
+  ],
+  lookedBefore: ["Before", "之前"],
+  lookedAfter: ["After", "之后"],
+  lookedChange: ["After − before", "之后 − 之前"],
+  changeSaid: [
+    "{row} looks at {column}: {before} before, {after} after, {value}",
+    "{row} 看 {column}：之前 {before}，之后 {after}，变化 {value}",
+  ],
+  nothingMoved: [
+    "No attention changed by 0.0005 or more: nothing looks at what these heads bring back.",
+    "没有任何注意力的变化达到 0.0005：此后没有哪一层看得到这些头带回的内容。",
+  ],
+  noTraceAfter: [
+    "What is shown here holds the attention with all heads on. To see where the others look once heads are off, serve the model:",
+    "这里只有全部头开启时的注意力。要看关掉某些头之后其他头看向哪里，请运行模型：",
+  ],
   allOn: ["Switch all on", "全部打开"],
   switchedOff: ["Switched off: {heads}", "关闭：{heads}"],
   headsIn: ["{site}, layer {layer}, heads {heads}", "{site}，第 {layer} 层，第 {heads} 头"],

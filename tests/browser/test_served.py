@@ -184,6 +184,57 @@ def test_heads_are_switched_off_together(served, visit) -> None:
     assert title in Path(download.value.path()).read_text("utf-8")
 
 
+def weights(trace: dict, kind: str, layer: int) -> np.ndarray:
+    """Heads, rows, columns."""
+    sites = trace["sites"]
+    found = next(s["weights"] for s in sites if (s["kind"], s["layer"]) == (kind, layer))
+    return np.array(found, float)
+
+
+def test_after_an_ablation_the_difference_is_after_minus_before(served, visit) -> None:
+    off = ["encoder.0.1", "encoder.0.2"]
+    before, after = (asked(served, "trace", **more) for more in ({}, {"heads": off}))
+    address = f"text={TEXT.replace(' ', '+')}&off={','.join(off)}&words=0"
+    page = visit(f"{served}#/switchboard?{address}&site=encoder")
+    card = page.locator(".moved")
+    # layer 0 of the encoder and of the decoder look at nothing that these heads brought back
+    expect(
+        card.get_by_role("button", name=re.compile("^(Encoder|Decoder|To the source)$"))
+    ).to_have_text(["Encoder", "Decoder", "To the source"])
+    expect(card.locator("h3").first).to_contain_text("Encoder self-attention, layer 1, mean of 3")
+    change = weights(after, "encoder", 1) - weights(before, "encoder", 1)
+    assert abs(change).max() > 0.001
+    floor = 0.01  # a scale of next to nothing would show noise
+    bars = card.locator(".scale .bar")
+    ends = bars.evaluate_all("all => all.map(one => [+one.dataset.low, +one.dataset.high])")
+    mean = change.mean(0)
+    most = max(floor, abs(mean).max())
+    assert ends[0] == pytest.approx(
+        [-max(floor, abs(change).max()), max(floor, abs(change).max())], abs=1e-6
+    )
+    assert ends[3] == pytest.approx([-most, most], abs=1e-6)
+    assert ends[1] == ends[2]  # before and after share a scale
+    page.locator(".three svg.picture").last.focus()
+    told = card.locator(".told").last
+    page.keyboard.press("ArrowDown")
+    for i in range(len(mean)):
+        for j in range(len(mean[0])):
+            values = [weights(seen, "encoder", 1).mean(0)[i, j] for seen in (before, after)]
+            said = re.compile(rf": {values[0]:.3f} before, {values[1]:.3f} after, ")
+            expect(told).to_have_text(said)
+            shown = float((told.text_content() or "").rsplit(" ", 1)[-1].replace("−", "-"))
+            assert shown == pytest.approx(mean[i, j], abs=0.0006)
+            page.keyboard.press("ArrowRight")
+        for _ in mean[0]:
+            page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowDown")
+
+
+def test_heads_of_the_last_layer_move_no_attention(served, visit) -> None:
+    page = visit(f"{served}#/switchboard?text={TEXT.replace(' ', '+')}&off=cross.2.0")
+    expect(page.locator(".moved")).to_contain_text("No attention changed")
+
+
 def test_a_head_that_the_model_lacks_is_not_asked_for(served, visit) -> None:
     heads = "decoder.9.0,cross.2.0,encoder.0.3"
     page = visit(f"{served}#/switchboard?text={TEXT.replace(' ', '+')}&off={heads}")

@@ -86,8 +86,11 @@ def test_a_head_is_switched_off(alone, visit, recorded) -> None:
         if abs(change) >= 0.01:
             said = re.compile("^" + re.escape(f"{change:+.2f}".replace("-", "−")) + "$")
             expect(page.locator(".outcome svg text", has_text=said).first).to_be_attached()
+    # where it looks then was not recorded, and the page says so
+    expect(page.locator(".moved .notice")).to_contain_text("regard serve MODEL")
     page.get_by_role("button", name="Switch all on").click()
     expect(page.locator(".changed")).to_have_count(0)
+    expect(page.locator(".moved")).to_have_count(0)
 
 
 @pytest.mark.parametrize(

@@ -51,13 +51,18 @@ def look_routes(service: Service) -> APIRouter:
     async def trace(request: Request, question: TraceQuestion) -> Response:
         """Every attention on the way from a text to what a model makes of it."""
         asked = _asked(service, question)
+
+        def seen() -> Trace:
+            found = service.traces.of(asked)
+            if not question.heads:
+                return found
+            return asked.opened.retrace(found, question.heads, question.change)
+
         if question.format == "json":
-            text = await service.alone(request, lambda: service.traces.of(asked).to_json())
+            text = await service.alone(request, lambda: seen().to_json())
             return Response(text, media_type="application/json")
         is_half = question.precision == "float16"
-        written = await service.alone(
-            request, lambda: service.traces.of(asked).to_bytes(is_half=is_half)
-        )
+        written = await service.alone(request, lambda: seen().to_bytes(is_half=is_half))
         return _file(written, "application/octet-stream", "trace.trace")
 
     @router.post("/arithmetic")

@@ -206,6 +206,13 @@ class TraceQuestion(SightQuestion):
 
     format: Literal["json", "safetensors"] = "json"
     precision: Literal["float32", "float16"] = "float32"
+    heads: list[Name] = Field(
+        [],
+        max_length=1000,
+        description="Heads to change, as for `ablate`: the trace is of the tokens that the model "
+        "writes without the change, so that its cells are the same.",
+    )
+    change: Literal["off", "uniform", "argmax"] = "off"
 
 
 class CellQuestion(SightQuestion):

@@ -28,6 +28,9 @@ export function signed(value: number, digits = 2): string {
   return Number(text) === 0 ? (0).toFixed(digits) : text.replace("-", "−");
 }
 
+/** A change, in three digits. */
+export const withSign = (value: number): string => `${value >= 0 ? "+" : ""}${signed(value, 3)}`;
+
 const whole = (value: number): string => (Number.isInteger(value) ? String(value) : signed(value));
 
 /** The figures of the steps, in order; a line of a vector has `inLine` numbers. */

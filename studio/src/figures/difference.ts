@@ -2,8 +2,7 @@
 import { paired } from "../pairing";
 import type { Mask } from "../scene";
 import { type Label, type Matrix, type Table, isMasked, mean } from "../table";
-import type { Say } from "../words";
-import { type Squares, matrixFigure } from "./matrix";
+import { type MatrixWish, type Squares, matrixFigure } from "./matrix";
 
 export interface Difference {
   rows: readonly Label[];
@@ -71,14 +70,15 @@ export function scaleOf(...all: readonly Matrix[]): number {
 export const signedPercent = (value: number): string =>
   Math.abs(value) < 0.01 ? "" : `${value < 0 ? "−" : "+"}${Math.round(100 * Math.abs(value))}`;
 
-export function differenceFigure(difference: Difference, say: Say): Squares {
+export function differenceFigure(
+  difference: Difference,
+  wish: Pick<MatrixWish, "title"> & Partial<MatrixWish>,
+): Squares {
   const scale = scaleOf(difference.values);
   return matrixFigure({
-    title: say("difference"),
     values: difference.values,
     rows: difference.rows,
     columns: difference.columns,
-    columnMeaning: say("looksAt"),
     ramp: "signed",
     masked: difference.masked,
     low: -scale,
@@ -86,5 +86,6 @@ export function differenceFigure(difference: Difference, say: Say): Squares {
     number: signedPercent,
     largest: 34,
     longest: 120,
+    ...wish,
   });
 }

@@ -6,7 +6,7 @@ import { chosenIn, rowsOf, tellingOf } from "../choosing";
 import type { Theme } from "../colours";
 import type { Place } from "../comparing";
 import { Card, FormChoice } from "../controls";
-import { signed } from "../figures/arithmetic";
+import { withSign } from "../figures/arithmetic";
 import { type Difference, differenceFigure, differenceOf } from "../figures/difference";
 import { linesFigure } from "../figures/lines";
 import { matrixFigure, percent } from "../figures/matrix";
@@ -125,7 +125,10 @@ export function ComparePictures(props: Props): JSX.Element {
     });
   }, [tables, values, isLines, say, ...(isLines ? PLACES.map((place) => pointedOn(place)) : [])]);
   const squares = useMemo(
-    () => (difference === null ? null : differenceFigure(difference, say)),
+    () =>
+      difference === null
+        ? null
+        : differenceFigure(difference, { title: say("difference"), columnMeaning: say("looksAt") }),
     [difference, say],
   );
   const select = (place: Place, row: number, column: number): void => {
@@ -238,8 +241,6 @@ export function ComparePictures(props: Props): JSX.Element {
     </>
   );
 }
-
-const withSign = (value: number): string => `${value >= 0 ? "+" : ""}${signed(value, 3)}`;
 
 /** The cell of the left side that one of either side is the partner of. */
 function onTheLeft(cell: Cell, difference: Difference): Cell | null {

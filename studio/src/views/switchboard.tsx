@@ -15,6 +15,7 @@ import type { Shown, Stage } from "../stage";
 import { hasHead, kindsOf, layersOf, siteOf } from "../trace";
 import { asError, sayError } from "../trouble";
 import { type Say, sayNames } from "../words";
+import { AblationDifference } from "./ablation_difference";
 
 function useAblation(shown: Shown, off: readonly string[], say: Say): AblateAnswer | string | null {
   const [served, setServed] = useState<AblateAnswer | Error | null>(null);
@@ -110,6 +111,7 @@ export function SwitchboardView(stage: Stage): JSX.Element {
         </Card>
         <Outcome {...stage} off={off} found={off.length === 0 ? null : found} />
       </div>
+      {off.length > 0 && <AblationDifference stage={stage} off={off} />}
     </>
   );
 }

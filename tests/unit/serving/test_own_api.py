@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
 from safetensors import safe_open
 
@@ -132,6 +133,22 @@ def test_ablation(client: httpx.Client, translator: Translator) -> None:
     assert said["heads"] == [head.name for head in expected.heads]
     assert said["changes"] == pytest.approx(list(expected.changes), abs=1e-5)
     assert said["after"] == expected.after.text
+
+
+def test_a_trace_under_ablation(client: httpx.Client, translator: Translator) -> None:
+    asked = {"source": SOURCES[0], "target": "im Haus ."}
+    before = trace(translator, SOURCES[0], "im Haus .")
+    after = translator.retrace(before, ["cross.1.0"])
+    said = client.post("/trace", json={**asked, "heads": ["cross.1.0"]}).json()
+    assert [token["text"] for token in said["target"]["tokens"]] == [
+        token.text for token in before.target.tokens
+    ]
+    weights = next(s for s in said["sites"] if (s["kind"], s["layer"]) == ("cross", 2))["weights"]
+    np.testing.assert_allclose(weights, after.site("cross", 2).weights, atol=1e-6)
+    assert abs(np.array(weights) - before.site("cross", 2).weights).max() > 1e-4
+    refused = client.post("/trace", json={**asked, "heads": ["cross.9"]})
+    assert refused.status_code == 400
+    assert "this model has no cross.9" in refused.json()["error"]
 
 
 @pytest.mark.parametrize(

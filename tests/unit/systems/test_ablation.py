@@ -79,6 +79,28 @@ def test_a_heads_own_weights_change_nothing(folder) -> None:
     assert abs(other.change) > 1e-2
 
 
+def test_a_retrace_is_of_the_same_tokens_under_the_change(folder) -> None:
+    opened = open_model(folder())
+    before = opened.trace(SOURCE, search=SHORT)
+    after = opened.retrace(before, "cross.1.2")
+    assert after.target == before.target
+    # cross.1 looks as it did, and what it does not bring back changes what comes after it
+    changed = [
+        site.name
+        for site, other in zip(before.sites, after.sites, strict=True)
+        if abs(site.weights - other.weights).max() > 1e-6
+    ]
+    assert changed == ["decoder.2", "cross.2"]
+    found = opened.ablate(SOURCE, "cross.1.2", search=SHORT)
+    assert [step.log_probability for step in after.steps] == pytest.approx(
+        found.scored_after.log_probabilities, abs=1e-4
+    )
+    even = opened.retrace(before, "1.2", "uniform").site("cross", 1).weights[2]
+    assert even == pytest.approx(1 / even.shape[-1])
+    again = opened.trace(SOURCE, search=SHORT)  # the model is as it was
+    assert abs(again.site("cross", 2).weights - before.site("cross", 2).weights).max() < 1e-6
+
+
 def test_a_target_can_be_given_and_short_names_too(folder) -> None:
     path = folder()
     found = open_model(path).ablate(

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -51,4 +52,36 @@ def test_what_a_user_has_in_hand_completes() -> None:
     for name in SYSTEMS:
         system = load_system(name)
         public = [one for one in dir(system.open) if not one.startswith("_")]
-        assert {"trace", "ablate", "importance", "evaluate", "use"} <= set(public)
+        assert {"trace", "retrace", "ablate", "importance", "evaluate", "use"} <= set(public)
+
+
+@pytest.mark.parametrize(
+    ("preset", "head"),
+    [
+        ("phrasebook", "cross.0.1"),
+        ("gpt-tiny", "decoder.0.1"),
+        ("bert-tiny", "encoder.0.1"),
+        ("caption", "cross.0.0"),
+    ],
+)
+def test_a_trace_is_read_again_with_a_head_off(tmp_path: Path, preset: str, head: str) -> None:
+    recipe = read_recipe(preset, ["model.dropout=0.0"])
+    words = learn("words", [" ".join(WORDS)])
+    torch.manual_seed(0)
+    model = build(recipe.model, len(words), len(words))
+    opened = open_model(save(tmp_path / preset, model, recipe, words, words))
+    picture = np.random.default_rng(0).integers(0, 255, (64, 64, 3), np.uint8)
+    source = {"caption": picture, "bert-tiny": "the red [MASK] cat"}.get(preset, "a red cat")
+    target = {"bert-tiny": "the red circle cat", "gpt-tiny": " the"}.get(preset, "a cat")
+    before = opened.trace(source, target)
+    after = opened.retrace(before, head)
+    assert after.target == before.target
+    kind, layer, _ = head.split(".")
+    weights = [seen.site(kind, int(layer)).weights[:, 0] for seen in (before, after)]
+    np.testing.assert_allclose(*weights, atol=1e-6)  # it looks as it did, and brings nothing back
+    lost = opened.ablate(source, head, target=target)
+    n_given = len(after.steps) - len(lost.scored_after.log_probabilities)
+    assert [step.log_probability for step in after.steps[n_given:]] == pytest.approx(
+        lost.scored_after.log_probabilities, abs=1e-4
+    )
+    assert any(abs(change) > 1e-6 for change in lost.changes)
