@@ -72,26 +72,19 @@ def data(
 
 
 def _list() -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from regard.cli.terminal import Column, print_table, say
 
-    # Into a pipe, one line a corpus, however long.
-    width = None if Console().is_terminal else 1000
-    console = Console(highlight=False, markup=False, width=width)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("corpus", no_wrap=True)
-    table.add_column("pairs")
-    table.add_column("what it is")
-    for name, embedded in CORPORA.items():
-        pairs = " ".join(embedded.pairs) or "-".join(embedded.sides or ())
-        table.add_row(name, pairs, embedded.sentence)
-    for name, text in TEXTS.items():
-        table.add_row(name, "text", text.sentence)
-    console.print(table)
-    console.print(
-        "\n`regard data NAME --show 10` prints some pairs, `--out DIR` writes files; "
-        "`regard train RECIPE --corpus NAME` needs no files.",
-        soft_wrap=not console.is_terminal,
+    rows = [
+        (name, " ".join(one.pairs) or "-".join(one.sides or ()), one.sentence)
+        for name, one in CORPORA.items()
+    ]
+    rows += [(name, "text", text.sentence) for name, text in TEXTS.items()]
+    columns = [Column("corpus"), Column("pairs", wraps=True), Column("what it is", wraps=True)]
+    print_table(columns, rows)
+    say()
+    say(
+        "`regard data NAME --show 10` prints some pairs, `--out DIR` writes files; "
+        "`regard train RECIPE --corpus NAME` needs no files."
     )
 
 
@@ -119,17 +112,12 @@ def _text(name: str, show: int | None, out: Path | None, *, is_forced: bool) -> 
 
 
 def _show(extract: Extract, seed: int) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from regard.cli.terminal import Column, open_console, print_table
 
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
+    if not open_console().is_terminal:
         for example in extract.draw(seed):
             typer.echo(f"{example.source}\t{example.target}")
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for side in extract.sides:
-        table.add_column(side)
-    for example in extract.draw(seed):
-        table.add_row(example.source, example.target)
-    console.print(table)
+    columns = [Column(side, wraps=True) for side in extract.sides]
+    rows = [(example.source, example.target) for example in extract.draw(seed)]
+    print_table(columns, rows)

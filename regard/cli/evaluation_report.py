@@ -3,10 +3,8 @@
 import json
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from regard.cli.terminal import Column, print_table, say
 from regard.counting import counted
 from regard.evaluation import Compared
 from regard.systems.evaluation import Evaluation
@@ -19,44 +17,43 @@ def show(report: Evaluation, *, is_json: bool) -> None:
     if is_json:
         typer.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
         return
-    width = None if Console().is_terminal else 1000
-    console = Console(highlight=False, markup=False, emoji=False, width=width)
     systems = (
         report.system if report.baseline is None else f"{report.system} against {report.baseline}"
     )
-    is_wide = not console.is_terminal
-    console.print(
-        Text(f"{systems}: {counted(report.n_sentences, 'sentence')}\n"), soft_wrap=is_wide
-    )
-    with console.capture() as captured:
-        console.print(_table(report))
-    for line in captured.get().splitlines():
-        typer.echo(line.rstrip())
-    for line in ["", *_notes(report)]:
-        console.print(Text(line), soft_wrap=is_wide)
+    say(f"{systems}: {counted(report.n_sentences, 'sentence')}")
+    say()
+    print_table(_columns(report), _rows(report), gap=3)
+    say()
+    for note in _notes(report):
+        say(note)
 
 
-def _table(report: Evaluation) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    table.add_column("measure", no_wrap=True)
-    table.add_column("score", justify="right", no_wrap=True)
-    table.add_column("95 %", no_wrap=True)
+def _columns(report: Evaluation) -> list[Column]:
+    whole = [Column("measure", least=11), Column("score", "right"), Column("95 %", least=14)]
     if report.compared:
-        table.add_column("against", justify="right", no_wrap=True)
-        table.add_column("difference", justify="right", no_wrap=True)
-        table.add_column("p", justify="right", no_wrap=True)
-        table.add_column("", no_wrap=True)
+        whole += [Column(head, "right") for head in ("against", "difference", "p")]
+        whole.append(Column())
+    return whole
+
+
+def _rows(report: Evaluation) -> list[list[str]]:
     others = {one.measure: one for one in report.compared}
-    for one in report.measured:
-        cells = [NAMES[one.measure], f"{one.score:.2f}", f"{one.mean:.2f} ± {one.margin:.2f}"]
-        table.add_row(*cells, *_compared(others.get(one.measure)))
-    table.add_row("exact match", f"{100 * report.exact:.1f} %", "")
+    rows = [
+        [
+            NAMES[one.measure],
+            f"{one.score:.2f}",
+            f"{one.mean:.2f} ± {one.margin:.2f}",
+            *_compared(others.get(one.measure)),
+        ]
+        for one in report.measured
+    ]
+    rows.append(["exact match", f"{100 * report.exact:.1f} %"])
     if report.perplexity is not None:
-        table.add_row("perplexity", f"{report.perplexity:.3f}", "")
+        rows.append(["perplexity", f"{report.perplexity:.3f}"])
     if report.diversity is not None:
-        table.add_row("distinct-1", f"{100 * report.diversity.distinct_1:.2f} %", "")
-        table.add_row("distinct-2", f"{100 * report.diversity.distinct_2:.2f} %", "")
-    return table
+        rows.append(["distinct-1", f"{100 * report.diversity.distinct_1:.2f} %"])
+        rows.append(["distinct-2", f"{100 * report.diversity.distinct_2:.2f} %"])
+    return rows
 
 
 def _notes(report: Evaluation) -> list[str]:

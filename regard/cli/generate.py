@@ -163,24 +163,16 @@ def _tell(sentence: str) -> None:
 
 def _show(looks: "Looks", writer: "TextGenerator") -> None:
     """The words that each new word looked at, each in the colour of its share."""
-    from rich.cells import cell_len
-    from rich.console import Console
     from rich.text import Text
 
-    from regard.cli.console import clean, print_line
-    from regard.cli.explain.grids import right
-    from regard.cli.look.lists import append_looks
+    from regard.cli.look.lists import list_lines
+    from regard.cli.terminal import open_console, print_lines
 
-    noted = looks.words(writer.tokenizer)
-    widest = max((cell_len(clean(one.word)) for one in noted), default=0)
     whose = "mean of all heads" if looks.head is None else f"head {looks.head}"
-    console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
+    console = open_console(is_stderr=True)
     typer.echo(f"\nlayer {looks.site(writer.model).layer}, {whose}, percent:", err=True)
-    for one in noted:
-        line = Text(f"{right(clean(one.word), widest)} → ")
-        append_looks(line, one.looked_at, console.width)
-        line.rstrip()
-        print_line(console, line)
+    rows = ((Text(one.word), one.looked_at) for one in looks.words(writer.tokenizer))
+    print_lines(console, list_lines(rows, console.width))
 
 
 def _draw(looks: "Looks", writer: "TextGenerator", prompt: str, places: list[Path]) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from regard.folder import LoadedModel
 
 _BARS = "▁▂▃▄▅▆▇█"
-_WIDTH = 48  # of a curve, in characters
+_WIDTH, _BESIDE = 48, 30  # of a curve, in characters, and of what stands in its line
 _KINDS = {
     "sentencepiece": "pieces of words",
     "characters": "single characters",
@@ -107,23 +107,14 @@ def sparkline(values: list[float], width: int = _WIDTH) -> str:
 
 
 def _print(facts: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    rows = [*_what(facts), *_how_it_went(facts["training"]), *_what_is_there(facts)]
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:  # into a pipe, one line a fact, however long
-        widest = max(len(name) for name, _ in rows)
-        for name, value in rows:
-            typer.echo(f"{name:<{widest}}  {value}")
-        return
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True, style="bold")
-    table.add_column(overflow="fold")
-    for name, value in rows:
-        table.add_row(name, Text(value))
-    console.print(table)
+    from regard.cli.terminal import Column, open_console, print_table
+
+    room = max(8, min(_WIDTH, open_console().width - _BESIDE))
+    said = [*_what(facts), *_how_it_went(facts["training"], room), *_what_is_there(facts)]
+    rows = [(Text(name, "bold"), value) for name, value in said]
+    print_table([Column(), Column(wraps=True)], rows)
 
 
 def _what(facts: dict[str, Any]) -> list[tuple[str, str]]:
@@ -157,7 +148,7 @@ def _vocabulary(facts: dict[str, Any]) -> list[tuple[str, str]]:
     return [("vocabulary", tokens)]
 
 
-def _how_it_went(training: dict[str, Any]) -> list[tuple[str, str]]:
+def _how_it_went(training: dict[str, Any], width: int = _WIDTH) -> list[tuple[str, str]]:
     if not training["updates"]:
         return [("training", "nothing is known: there is no metrics.jsonl")]
     how = _ending(training["finished"], training["best"])
@@ -178,10 +169,10 @@ def _how_it_went(training: dict[str, Any]) -> list[tuple[str, str]]:
                 found += f", span F1 {100 * quality['span_f1']:.1f}"
         rows.append(("best", f"update {best['update']:,}: {found}"))
     losses = [loss for _, loss in training["losses"] if loss is not None]
-    rows += _curve("loss", losses, 3)
+    rows += _curve("loss", losses, 3, width)
     for key, name, digits in (("loss", "valid loss", 3), ("bleu", "valid BLEU", 1)):
         values = [one[key] for one in training["validations"] if one.get(key) is not None]
-        rows += _curve(name, values, digits)
+        rows += _curve(name, values, digits, width)
     return rows
 
 
@@ -193,10 +184,10 @@ def _ending(ended: dict[str, Any] | None, best: dict[str, Any] | None) -> str:
     return f"{ended['reason']}; kept: {ended['chosen'] or so_far}"
 
 
-def _curve(name: str, values: list[float], digits: int) -> list[tuple[str, str]]:
+def _curve(name: str, values: list[float], digits: int, width: int) -> list[tuple[str, str]]:
     if len(values) < 2:
         return []
-    return [(name, f"{values[0]:.{digits}f} {sparkline(values)} {values[-1]:.{digits}f}")]
+    return [(name, f"{values[0]:.{digits}f} {sparkline(values, width)} {values[-1]:.{digits}f}")]
 
 
 def _what_is_there(facts: dict[str, Any]) -> list[tuple[str, str]]:

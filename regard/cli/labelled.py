@@ -49,9 +49,9 @@ def show(report: "LabelEvaluation", *, is_json: bool) -> None:
         return
     counts = ", ".join(f"{n:,} {what}" for what, n in report.n.items())
     typer.echo(f"{report.model} on {report.gold}: {counts}\n")
-    width = max(10, *(len(name) + 2 for name in report.shares))
-    for name, value in report.shares.items():
-        typer.echo(f"{name:<{width}}{100 * value:>7.2f} %")
+    _print_table(
+        ("", ""), [(name, f"{100 * value:.2f} %") for name, value in report.shares.items()]
+    )
     for what, found in report.tables.items():
         typer.echo("")
         rows = [(one.label, *_numbers(one)) for one in found]
@@ -73,13 +73,10 @@ def _numbers(one: "OfLabel") -> tuple[str, ...]:
 
 
 def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-    from rich.cells import cell_len
+    from regard.cli.terminal import Column, print_table
 
-    widths = [max(cell_len(row[i]) for row in (head, *rows)) for i in range(len(head))]
-    for row in (head, *rows):
-        first = row[0] + " " * (widths[0] - cell_len(row[0]))
-        rest = [" " * (w - cell_len(c)) + c for c, w in zip(row[1:], widths[1:], strict=True)]
-        typer.echo("  ".join((first, *rest)).rstrip())
+    columns = [Column(head[0]), *(Column(name, "right") for name in head[1:])]
+    print_table(columns, rows)
 
 
 def _record(report: "LabelEvaluation") -> dict[str, Any]:

@@ -90,25 +90,13 @@ def count_parameters(recipe: "Recipe", n_vocabulary: int) -> int:
 
 
 def _print_table(counted: list[tuple["Recipe", int]], vocabulary: int) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from regard.cli.terminal import Column, print_table, say
 
-    # Into a pipe, one line a recipe, however long.
-    width = None if Console().is_terminal else 1000
-    console = Console(highlight=False, markup=False, width=width)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("recipe", no_wrap=True)
-    table.add_column("parameters", justify="right", no_wrap=True)
-    table.add_column("what for")
-    for recipe, n in counted:
-        table.add_row(recipe.name, _millions(n), recipe.purpose)
-    console.print(table)
-    console.print(
-        f"\nParameters for a shared vocabulary of {vocabulary:,}. "
-        "`regard recipes show NAME` prints a recipe.",
-        soft_wrap=not console.is_terminal,
+    columns = [Column("recipe"), Column("parameters", "right"), Column("what for", wraps=True)]
+    rows = [(recipe.name, f"{n / 1e6:.1f} M", recipe.purpose) for recipe, n in counted]
+    print_table(columns, rows)
+    say()
+    say(
+        f"Parameters for a shared vocabulary of {vocabulary:,}. "
+        "`regard recipes show NAME` prints a recipe."
     )
-
-
-def _millions(n: int) -> str:
-    return f"{n / 1e6:.1f} M"

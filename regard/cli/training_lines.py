@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from regard.cli.console import clean
+from regard.cli.terminal import clean
 from regard.config import Recipe, TrainingSection, known
 from regard.counting import counted, duration
 from regard.evaluation import LabelQuality

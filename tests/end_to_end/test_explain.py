@@ -63,7 +63,7 @@ def test_a_chinese_word_is_followed(capsys: Captured) -> None:
     _, out, _ = run(capsys, "sentence", CHINESE, "--word", "它", "--layer", "1", "--head", "3")
     assert "“它” through layer 1, head 3" in out
     assert "untrained" in out
-    assert "它  ▸" in out
+    assert "▸ 它" in out
     _, by_default, _ = run(capsys, "sentence", CHINESE, "--layer", "1", "--head", "3")
     _, by_place, _ = run(capsys, "sentence", CHINESE, "--word", "12", "--layer", "1", "--head", "3")
     assert out == by_default == by_place
@@ -92,7 +92,7 @@ def test_whole_numbers_of_the_lecture_are_printed_whole(capsys: Captured) -> Non
 
 def test_wide_characters_line_up(capsys: Captured) -> None:
     _, out, _ = run(capsys, "sentence", "它 it", "--word", "0")
-    rows = [line for line in out.splitlines() if line.startswith(("   它  ▸", "   it   "))]
+    rows = [line for line in out.splitlines() if line.startswith(("   ▸ 它 ", "     it "))]
     # 它 takes two cells and one character, so its line is one character shorter.
     assert len(rows[0]) + 1 == len(rows[1])
 

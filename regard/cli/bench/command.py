@@ -47,7 +47,7 @@ def complexity(
     """Table 1 of "Attention Is All You Need": four layers, stated and found."""
     import torch
 
-    from regard.cli.bench.showing import BenchDisplay, draw_growth, print_json, print_table
+    from regard.cli.bench.showing import BenchDisplay, draw_growth, print_json, print_report
     from regard.inspection.figures import checked_path
     from regard.kernels import keep_heap
     from regard.lessons.complexity import Study, StudyPlan, make_report
@@ -76,7 +76,7 @@ def complexity(
     if json:
         print_json(report)
     else:
-        print_table(report)
+        print_report(report)
     if save is not None:
         typer.echo(f"The picture is in {save}.", err=True)
 

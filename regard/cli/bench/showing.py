@@ -1,17 +1,13 @@
 """What `regard bench` shows: progress on stderr, then a table, JSON or a picture of the growth."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import torch
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from regard.cli.progress import Showing
+from regard.cli.terminal import Column, print_table, say
 from regard.counting import counted
 from regard.errors import UsageError
 from regard.inspection.figures import Curve, Plot, curves
@@ -25,8 +21,6 @@ from regard.lessons.complexity import (
     StudyPlan,
     StudyProgress,
 )
-
-WIDTH_OF_A_PIPE = 120
 
 
 def print_json(report: Report) -> None:
@@ -145,28 +139,24 @@ def _listed(sizes: tuple[int, ...]) -> str:
     return ", ".join(map(str, sizes))
 
 
-def print_table(report: Report) -> None:
+def print_report(report: Report) -> None:
     """Print the table in two halves, and which points the exponents come from."""
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console.width = WIDTH_OF_A_PIPE
     n = report.rows[0].structures[-1].length
-    costs = _table("layer", "stated", "time found", "memory found")
-    paths = _table("layer", "sequential", f"n = {n}", "longest path", f"n = {n}")
-    for row in report.rows:
-        costs.add_row(row.kind.name, row.kind.complexity, _powers(row.time), _powers(row.memory))
-        paths.add_row(*_steps_of(row))
-    console.print(costs)
-    console.print(paths)
+    costs = [
+        (row.kind.name, row.kind.complexity, _powers(row.time), _powers(row.memory))
+        for row in report.rows
+    ]
+    for heads, rows in (
+        (("layer", "stated", "time found", "memory found"), costs),
+        (
+            ("layer", "sequential", f"n = {n}", "longest path", f"n = {n}"),
+            [_steps_of(row) for row in report.rows],
+        ),
+    ):
+        print_table([Column(head) for head in heads], rows)
+        say()
     for line in _notes(report):
-        console.print(Text(line, "dim"), soft_wrap=not console.is_terminal)
-
-
-def _table(*heads: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in heads:
-        table.add_column(head, no_wrap=True)
-    return table
+        say(line, "dim")
 
 
 def _steps_of(row: Row) -> tuple[str, ...]:

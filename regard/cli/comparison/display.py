@@ -5,12 +5,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from regard.cli.comparison.measuring import Comparison, Contestant
 from regard.cli.progress import Showing
+from regard.cli.terminal import Column, print_table, say
 from regard.counting import counted
 from regard.inspection.figures import Curve, Plot, curves
 
@@ -54,70 +52,61 @@ def print_comparison(compared: Comparison, *, is_json: bool) -> None:
     if is_json:
         typer.echo(json.dumps(asdict(compared), ensure_ascii=False, indent=2))
         return
-    width = None if Console().is_terminal else 1000
-    console = Console(highlight=False, markup=False, emoji=False, width=width)
-    tables = (_qualities(compared), _lengths(compared), _efforts(compared))
-    for table in tables:
-        with console.capture() as captured:
-            console.print(table)
-        for line in captured.get().splitlines():
-            typer.echo(line.rstrip())
-        typer.echo("")
+    for heads, rows in (_qualities(compared), _lengths(compared), _efforts(compared)):
+        others = (Column(head, "left" if head == "kind" else "right") for head in heads[1:])
+        print_table([Column(heads[0]), *others], rows)
+        say()
     for note in _notes(compared):
-        console.print(Text(note), soft_wrap=not console.is_terminal)
+        say(note)
 
 
-def _qualities(compared: Comparison) -> Table:
-    table = _table("model", "BLEU", "chrF", "exact", "to the best", "p")
+_Table = tuple[list[str], list[list[str]]]  # heads and rows
+
+
+def _qualities(compared: Comparison) -> _Table:
+    rows = []
     for one in compared.contestants:
         against = one.against_best
-        table.add_row(
-            one.name,
-            f"{one.bleu:.2f}",
-            f"{one.chrf:.2f}",
-            f"{100 * one.exact:.1f} %",
-            "best" if against is None else f"{against.score - against.baseline:+.2f}",
-            "" if against is None else f"{against.p:.3f}",
+        rows.append(
+            [
+                one.name,
+                f"{one.bleu:.2f}",
+                f"{one.chrf:.2f}",
+                f"{100 * one.exact:.1f} %",
+                "best" if against is None else f"{against.score - against.baseline:+.2f}",
+                "" if against is None else f"{against.p:.3f}",
+            ]
         )
-    return table
+    return ["model", "BLEU", "chrF", "exact", "to the best", "p"], rows
 
 
-def _efforts(compared: Comparison) -> Table:
+def _efforts(compared: Comparison) -> _Table:
     """What each is and took; apart from how good it is, so that both fit a narrow terminal."""
-    heads = ("kind", "parameters", "tokens seen", "tokens/s", "sentences/s")
-    table = _table("model", *heads)
-    for one in compared.contestants:
-        table.add_row(
+    rows = [
+        [
             one.name,
             one.kind,
             f"{one.n_parameters:,}",
             _count(one.trained.tokens),
             _count(one.trained.tokens_a_second),
             f"{one.sentences_a_second:.1f}",
-        )
-    return table
-
-
-def _table(first: str, *others: str) -> Table:
-    """Numbers keep their columns; where the terminal is too narrow, names go on in a new line."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(first, overflow="fold")
-    for head in others:
-        table.add_column(head, justify="left" if head == "kind" else "right", no_wrap=True)
-    return table
+        ]
+        for one in compared.contestants
+    ]
+    return ["model", "kind", "parameters", "tokens seen", "tokens/s", "sentences/s"], rows
 
 
 def _count(number: float | None) -> str:
     return "not said" if number is None else f"{number:,.0f}"
 
 
-def _lengths(compared: Comparison) -> Table:
+def _lengths(compared: Comparison) -> _Table:
     ranges = (words(part.shortest, part.longest) for part in compared.contestants[0].by_length)
-    table = _table("BLEU by words of the source", *ranges, "longest to shortest")
-    for one in compared.contestants:
-        scores = [part.score for part in one.by_length]
-        table.add_row(one.name, *(f"{score:.2f}" for score in scores), _fall(one))
-    return table
+    rows = [
+        [one.name, *(f"{part.score:.2f}" for part in one.by_length), _fall(one)]
+        for one in compared.contestants
+    ]
+    return ["BLEU by words of the source", *ranges, "longest to shortest"], rows
 
 
 def words(shortest: int, longest: int) -> str:

@@ -43,6 +43,7 @@ def demo(
     """
     from regard.cli.demo import showing
     from regard.cli.searching import open_translator
+    from regard.cli.terminal import say
     from regard.cli.training_session import run_session
     from regard.config import read_recipe
     from regard.lessons.demo import (
@@ -60,7 +61,7 @@ def demo(
     planned = read_recipe(extract.corpus).training.updates
     if not change and (earlier := earlier_recipe(recipe, folder.model)) is not None:
         recipe, planned = earlier, earlier.training.updates
-        showing.say(f"{folder.path} holds a demo of another recipe: it is kept as it is.")
+        say(f"{folder.path} holds a demo of another recipe: it is kept as it is.")
     showing.headline(extract, recipe.training.minutes, folder)
     run_session(
         recipe,
@@ -70,7 +71,7 @@ def demo(
         writes_tensorboard=False,
         says_next=False,
     )
-    showing.say("Translating sentences it has never seen, and looking inside …")
+    say("Translating sentences it has never seen, and looking inside …")
     translator = open_translator(folder.model, device=device, threads=threads, max_tokens=512)
     contents = find(
         extract, translator, folder.model, test_size, planned if isinstance(planned, int) else 0

@@ -1,22 +1,19 @@
 """What the demo prints: prose, scores, sentences, shades and bars; plain text in a pipe."""
 
-from collections.abc import Sequence
-
-from rich.cells import cell_len, set_cell_size
-from rich.console import Console
 from rich.text import Text
 
-from regard.cli.console import clean, open_console
-from regard.cli.explain.grids import fit, grid, right
+from regard.cli.explain.showing import number_lines
+from regard.cli.heat import heat_map, percent, shade
+from regard.cli.terminal import beside, clean, open_console, print_lines, say
 from regard.corpora import Extract
 from regard.counting import counted
 from regard.inspection.looking import Looking
 from regard.lessons.demo import FORMATS, Folder
 from regard.lessons.explanation import NumberTable
 from regard.lessons.report import ROWS, Contents, PronounLook, name_place
+from regard.text.tokens import Label
 
-MAX_PROSE = 96
-PLAIN_WIDTH = 110  # where there is no terminal to ask
+INDENT, GAP = 2, 4
 MEANING_DECIDES = {"en-fr": "it", "zh-fr": "它"}
 LEARN_MORE = "regard train on your own pairs (the last command below)"
 NEXT = {
@@ -24,63 +21,19 @@ NEXT = {
     "look": "follow a sentence through the model, number by number",
     "train": "train on your own two files",
 }
-SHADES = " ░▒▓█"
-MAX_LABEL, MIN_COLUMN = 14, 4
-_BRACKET = "bold #d9682c"
 
 
-def shade(weight: float) -> str:
-    """One of five shades; the darkest from 0.8 on."""
-    return SHADES[min(len(SHADES) - 1, int(weight * len(SHADES)))]
-
-
-def matrix(looking: Looking, width: int) -> list[Text]:
-    """The lines of the matrix, none wider than ``width`` while its columns can be narrowed."""
-    labels = [fit(word, MAX_LABEL) for word in looking.rows]
-    left = max(map(cell_len, labels), default=0)
-    widths = _widths(looking.columns, width - left)
-    header = Text(" " * left)
-    for word, size in zip(looking.columns, widths, strict=True):
-        header.append(" " + set_cell_size(fit(word, size), size))
-    lines = [header]
+def alignment_map(looking: Looking, width: int) -> list[Text]:
+    """Which word came from where, in percent; brackets stand around the true links."""
     truth = set(looking.truth)
-    for i, (label, weights) in enumerate(zip(labels, looking.weights, strict=True)):
-        line = Text(right(label, left))
-        for j, (weight, size) in enumerate(zip(weights, widths, strict=True)):
-            line.append(" ")
-            line.append_text(_cell(weight, (i, j) in truth))
-            line.append(" " * (size - MIN_COLUMN))
-        lines.append(line)
-    for line in lines:
-        line.rstrip()
-    return lines
 
+    def cell(i: int, j: int) -> Text:
+        weight = looking.weights[i][j]
+        said = f"[{percent(weight)}]" if (i, j) in truth else f"{percent(weight)} "
+        return Text(said, shade(weight))
 
-def _cell(weight: float, is_true: bool) -> Text:
-    opening, closing = ("[", "]") if is_true else (" ", " ")
-    return Text.assemble((opening, _BRACKET), shade(weight) * 2, (closing, _BRACKET))
-
-
-def _widths(words: Sequence[str], room: int) -> list[int]:
-    """As wide as the words, or as narrow as must be."""
-    for most in range(12, MIN_COLUMN - 1, -1):
-        widths = [max(MIN_COLUMN, min(most, cell_len(word))) for word in words]
-        if sum(widths) + len(widths) <= room:
-            return widths
-    return [MIN_COLUMN] * len(words)
-
-
-def say(sentence: str = "", style: str = "", *, wraps: bool = True) -> None:
-    """Print a line of prose; at a terminal its further lines stand below its first word."""
-    console, text = open_console(PLAIN_WIDTH), clean(sentence)
-    indent = len(text) - len(text.lstrip())
-    if not wraps or not console.is_terminal or not text.strip():
-        console.print(Text(text, style), soft_wrap=True)
-        return
-    width = max(20, min(MAX_PROSE, console.width) - indent)
-    for line in Text(text.lstrip(), style).wrap(console, width):
-        line.rstrip()
-        console.print(Text.assemble(" " * indent, line), soft_wrap=True)
+    rows, columns = ([Label(word, ()) for word in side] for side in (looking.rows, looking.columns))
+    return heat_map(cell, rows, columns, width, number=5).lines
 
 
 def headline(extract: Extract, minutes: float | None, folder: Folder) -> None:
@@ -163,14 +116,10 @@ def _show_sentences(contents: Contents) -> None:
     _title("Side by side")
     for one in contents.sentences:
         mark, style = ("✓", "bold green") if one.is_right else ("✗", "bold #d9682c")
-        say(f"    {one.source}", "dim")
-        console = open_console(PLAIN_WIDTH)
-        console.print(
-            Text.assemble("  ", (mark, style), f" {clean(one.output)}"),
-            soft_wrap=not console.is_terminal,
-        )
+        say(one.source, "dim", indent=4)
+        say(Text.assemble((mark, style), f" {clean(one.output)}"), indent=INDENT)
         if not one.is_right:
-            say(f"    truth: {one.truth}", "dim")
+            say(f"truth: {one.truth}", "dim", indent=4)
 
 
 def _show_alignment(contents: Contents) -> None:
@@ -178,10 +127,9 @@ def _show_alignment(contents: Contents) -> None:
     brackets = (
         "; [ ] are the true links, which it was never told" if contents.alignment.truth else ""
     )
-    say(f"  Rows: the translation. Columns: the source. Darker: looks more{brackets}.")
-    console = open_console(PLAIN_WIDTH)
-    for line in matrix(contents.alignment, console.width - 2):
-        console.print(Text.assemble("  ", line), no_wrap=True, overflow="ignore", crop=False)
+    say(f"Rows: the translation. Columns: the source. Percent{brackets}.", indent=INDENT)
+    console = open_console()
+    print_lines(console, alignment_map(contents.alignment, console.width - INDENT), INDENT)
 
 
 def _show_pronoun(contents: Contents) -> None:
@@ -215,13 +163,11 @@ def _show_pronoun(contents: Contents) -> None:
             "  In this pair the pronoun is translated alike whatever it stands for, so nothing "
             "makes the model find out: regard demo --pair en-fr trains one that has to."
         )
-    console = open_console(PLAIN_WIDTH)
+    console = open_console()
     blocks = [_bars(look) for look in contents.looks]
-    if console.width < 2 + sum(block[0].cell_len + 4 for block in blocks):
-        for block in blocks:
-            _print_blocks(console, [block])
-    else:
-        _print_blocks(console, blocks)
+    is_wide = sum(block[0].cell_len + GAP for block in blocks) <= console.width
+    for side_by_side in [blocks] if is_wide else [[block] for block in blocks]:
+        print_lines(console, [Text(), *beside(side_by_side, GAP)], INDENT)
 
 
 def _bars(look: PronounLook) -> list[Text]:
@@ -230,18 +176,7 @@ def _bars(look: PronounLook) -> list[Text]:
     words = tuple(f"{word} ◂" if j in true else word for j, word in enumerate(looking.columns))
     cells = tuple((weight,) for weight in looking.row)
     name = f"{look.written} = {look.antecedent}"
-    return grid(NumberTable(name, words, ("α",), cells, "bars"), 60)
-
-
-def _print_blocks(console: Console, blocks: list[list[Text]]) -> None:
-    console.print()
-    for i in range(max(map(len, blocks))):
-        line = Text("  ")
-        for block in blocks:
-            line.append_text(block[i] if i < len(block) else Text(" " * block[0].cell_len))
-            line.append("    ")
-        line.rstrip()
-        console.print(line, no_wrap=True, overflow="ignore", crop=False)
+    return number_lines(NumberTable(name, words, ("α",), cells, "bars"), 60)
 
 
 def _title(text: str) -> None:

@@ -94,7 +94,8 @@ def positions(
     json: JSON = False,
 ) -> None:
     """Where a word stands: sines and cosines, in a picture too."""
-    from regard.cli.explain.showing import say, show
+    from regard.cli.explain.showing import show
+    from regard.cli.terminal import say
     from regard.lessons.explanation import explain_positions
     from regard.lessons.explanation.positions import encoding
 
@@ -106,7 +107,7 @@ def positions(
         draw_positions(encoding(length, width).numpy(), title=title).save(save)
     show(explanation, as_json=json)
     if save is not None and not json:
-        say(f"The picture is in {save}.")
+        say(f"The picture is in {save}.", wraps=False)
 
 
 @app.command(cls=PlainCommand, epilog="Example: regard explain normalisation")
@@ -157,7 +158,8 @@ def sentence(
     json: JSON = False,
 ) -> None:
     """Your sentence through one head of encoder and decoder, embedding to arg-max."""
-    from regard.cli.explain.showing import say, show
+    from regard.cli.explain.showing import show
+    from regard.cli.terminal import say
     from regard.devices import choose_device
     from regard.inspection.scene import checked_place
     from regard.lessons.explanation import reading
@@ -192,7 +194,7 @@ def sentence(
         save_scene(explained(explanation), save)
     show(explanation, as_json=json)
     if save is not None and not json:
-        say(f"The picture is in {save}.")
+        say(f"The picture is in {save}.", wraps=False)
 
 
 def checked_seed(seed: int) -> int:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from regard.cli.console import clean, open_console, print_line
-from regard.cli.explain.grids import DIM
+from regard.cli.heat import HeatMap, heat_map, percent, shade
 from regard.cli.look.choosing import named_heads as names_of
-from regard.cli.look.heatmap import Drawn, heat_map
 from regard.cli.look.lists import cell_maps, looks_of_a_word, looks_of_rows, steps
 from regard.cli.searching import write_utf8
+from regard.cli.terminal import DIM, clean, open_console, print_lines
 from regard.errors import UsageError
 from regard.inspection.figures.view import View, check_across, named, named_heads, pictured
 from regard.inspection.trace import MASK, Side, Table, Trace
@@ -42,17 +41,14 @@ class TerminalView:
                 f"{', '.join(FORMS[:-1])} or {FORMS[-1]} for the terminal"
             )
         console = open_console()
-        below = [] if not note else list(Text(note, _NOTE).wrap(console, max(20, console.width)))
-        lines = [*_heading(trace, console), *below, Text()]
+        lines = [*_heading(trace), *([Text(note, _NOTE)] if note else []), Text()]
         lines += _FORMS[view.form](trace, view, console.width)
-        return cls(console, lines)
+        width = max(20, console.width)
+        return cls(console, [part for line in lines for part in line.wrap(console, width)])
 
     def write(self) -> None:
         """Print them."""
-        for line in self.lines:
-            if not self.console.color_system:
-                line.rstrip()
-            print_line(self.console, line)
+        print_lines(self.console, self.lines)
 
 
 def said_of(ablation: "Ablation", trace: Trace) -> str:
@@ -76,7 +72,7 @@ def write_json(trace: Trace) -> None:
     print(trace.to_json())  # noqa: T201
 
 
-def _heading(trace: Trace, console: Console) -> list[Text]:
+def _heading(trace: Trace) -> list[Text]:
     """What was given and what came of it, how probable that is, and who says so."""
     origin = trace.provenance
     how = " · the target was given" if origin.is_forced else ""
@@ -88,7 +84,7 @@ def _heading(trace: Trace, console: Console) -> list[Text]:
         said.append(Text.assemble(("→ ", "#d9682c"), (clean(came), "bold")))
     said.append(Text(clean(f"{sure}{origin.model} ({origin.recipe}){how}"), DIM))
     said += [Text(clean(line), DIM) for line in _repeats(trace)]
-    return [line for text in said for line in text.wrap(console, max(20, console.width))]
+    return said
 
 
 def _repeats(trace: Trace) -> list[str]:
@@ -114,7 +110,7 @@ def _matrix(trace: Trace, view: View, width: int) -> list[Text]:
             *looks_of_a_word(table, row, width),
             *_notes(trace, view, table, width, row),
         ]
-    drawn = heat_map(table.mean, table.rows, table.columns, width)
+    drawn = weight_map(table, width)
     return [
         *_title(trace, table, f"rows: {table.row_meaning} · columns: looks at · percent"),
         *drawn.lines,
@@ -138,8 +134,7 @@ def _alignment(trace: Trace, view: View, width: int) -> list[Text]:
     check_across(trace, "alignment")
     table = replace(view, site="cross").table(trace).without_special()
     table = replace(table, weights=table.mean[None]).made_whole()
-    values = table.mean
-    drawn = heat_map(values, table.rows, table.columns, width, marks_largest=True)
+    drawn = weight_map(table, width, marks_largest=True)
     return [
         *_title(trace, table, f"rows: {table.row_meaning} · columns: source · percent"),
         *drawn.lines,
@@ -176,7 +171,22 @@ def _title(trace: Trace, table: Table, below: str) -> list[Text]:
     return [Text(title, "bold"), Text(clean(below), DIM), Text()]
 
 
-def _left_out(drawn: Drawn) -> list[Text]:
+def weight_map(table: Table, width: int, *, marks_largest: bool = False) -> HeatMap:
+    """Weights in percent, brighter for more; the largest of a row underlined, if wanted."""
+    weights = table.mean
+    largest = weights.argmax(-1) if marks_largest and weights.size else None
+
+    def cell(i: int, j: int) -> Text:
+        weight = float(weights[i, j])
+        text = Text(percent(weight), shade(weight))
+        if largest is not None and largest[i] == j:
+            text.stylize("bold underline")
+        return text
+
+    return heat_map(cell, table.rows, table.columns, width)
+
+
+def _left_out(drawn: HeatMap) -> list[Text]:
     parts = [
         f"{n:,} {what}"
         for n, what in (

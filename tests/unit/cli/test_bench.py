@@ -37,11 +37,11 @@ def test_the_table_says_what_is_stated_and_found() -> None:
     done = CliRunner().invoke(app, TINY)
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
-    costs = {name: line for name in NAMES for line in lines if line.startswith(f" {name}  ")}
+    costs = {name: line for name in NAMES for line in lines if line.startswith(f"{name}  ")}
     number = r"-?\d+\.\d\d"
     powers = rf"n\^{number}  d\^{number}"
     for name, stated in zip(NAMES, ["O(n²·d)", "O(n·d²)", "O(k·n·d²)", "O(r·n·d)"], strict=True):
-        row = rf"^ {name} +{re.escape(stated)} +{powers} +{powers} *$"
+        row = rf"^{name} +{re.escape(stated)} +{powers} +{powers} *$"
         assert re.search(row, done.stdout, re.MULTILINE), done.stdout
     assert costs["self-attention"].split()[1:] == ["O(1)", "1", "O(1)", "1"]
     assert costs["recurrent"].split()[1:] == ["O(n)", "5", "O(n)", "5"]

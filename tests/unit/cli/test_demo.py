@@ -1,33 +1,24 @@
-"""The demo in the terminal: shades of attention among words, and what was measured."""
+"""The demo in the terminal: attention among words, and what was measured."""
 
 from pathlib import Path
 
 import pytest
 
-from regard.cli.demo.showing import matrix, shade, show
+from regard.cli.demo.showing import alignment_map, show
 from regard.inspection.looking import Looking
 from regard.lessons.demo import Folder
 from regard.lessons.report import Contents, PronounScore, SplitScore, TrainingSummary
 
 
-def test_shades_grow() -> None:
-    assert "".join(map(shade, (0.0, 0.19, 0.2, 0.5, 0.79, 0.8, 1.0))) == "  ░▒▓██"
-
-
-def test_a_matrix_counts_wide_characters() -> None:
+def test_true_links_stand_in_brackets() -> None:
     looking = Looking(
         ("the", "动物"), ("这只", "animal"), ((1.0, 0.0), (0.3, 0.6)), ((0, 0), (1, 1))
     )
-    assert [line.plain for line in matrix(looking, 80)] == [
-        "     这只 animal",
-        " the [██]",
-        "动物  ░░  [▓▓]",
+    assert [line.plain.rstrip() for line in alignment_map(looking, 80)] == [
+        "       这只 animal",
+        " the  [100]     ·",
+        "动物    30    [60]",
     ]
-
-
-def test_a_matrix_narrows_its_columns() -> None:
-    looking = Looking(("a",), ("remarkable", "extraordinary"), ((0.5, 0.5),))
-    assert max(line.cell_len for line in matrix(looking, 16)) <= 16
 
 
 def test_one_sentence_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,17 +5,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from rich.cells import cell_len, set_cell_size
+from rich.cells import set_cell_size
 
+from regard.cli.heat import percent
 from regard.cli.look.choosing import Choices, find_trace, heads_of, named_heads, remarks
-from regard.cli.look.heatmap import heat_map, percent, shade
 from regard.cli.look.lists import looks_of_a_word, looks_of_rows, steps
+from regard.cli.look.showing import weight_map
 from regard.config import Recipe, TransformerSection, read_recipe
 from regard.errors import UsageError
 from regard.folder import save
 from regard.inspection.heads import Head
 from regard.inspection.scene import View
-from regard.inspection.trace import Label, Trace, table
+from regard.inspection.trace import Trace, table
 from regard.systems import build, trace
 from regard.text import Words
 
@@ -37,75 +38,14 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Trace:
     return trace(folder, "ein Hund 机器 Xylophon .", "die Katze sieht die Katze")
 
 
-def labels(*texts: str) -> list[Label]:
-    return [Label(text, (i,), text.startswith("<")) for i, text in enumerate(texts)]
-
-
-class TestHeatMap:
-    def test_a_cell_has_its_weight_in_percent_below_its_word(self) -> None:
-        values = np.array([[0.874, 0.004, 0.122], [0.0, 1.0, 0.0]])
-        lines = heat_map(values, labels("a", "bb"), labels("x", "机器", "yes"), 60).lines
-        assert [line.plain.rstrip() for line in lines] == [
-            "      x 机器  yes",
-            " a   87    ·   12",
-            "bb    ·  100    ·",
-        ]
-
-    def test_shades_grow_with_the_weight(self) -> None:
-        def brightness(weight: float) -> int:
-            colour = shade(weight).bgcolor
-            assert colour is not None
-            assert colour.triplet is not None
-            return sum(colour.triplet)
-
-        shades = [brightness(weight) for weight in (0.0, 0.02, 0.1, 0.3, 0.7, 1.0)]
-        assert shades == sorted(set(shades))
-        assert brightness(1.2) == brightness(1.0)
-
-    @pytest.mark.parametrize("width", [30, 44, 80, 200])
-    @pytest.mark.parametrize("n_columns", [1, 7, 23])
-    def test_every_column_is_there_and_no_line_is_too_wide(
-        self, width: int, n_columns: int
-    ) -> None:
-        values = np.full((3, n_columns), 0.25)
-        columns = labels(*(f"Wort{j:02}机" for j in range(n_columns)))
-        drawn = heat_map(values, labels("a", "动物", "a-rather-long-label"), columns, width)
-        assert max(line.cell_len for line in drawn.lines) <= width
-        n_numbers = sum(line.plain.split().count("25") for line in drawn.lines)
-        shown = n_columns - drawn.n_columns_left_out
-        assert n_numbers == 3 * shown
-        assert shown == n_columns or width == 30
-
-    def test_long_words_are_broken_over_their_columns(self) -> None:
-        columns = labels("unbelievable", "a", "incomprehensibilities", "x", "y", "z")
-        lines = heat_map(np.full((1, 6), 1 / 6), labels("r"), columns, 26).lines
-        assert [line.plain for line in lines[:3]] == ["  unb     inc", "  eli     omp", "  ev…   a re…   x   y   z"]  # fmt: skip # noqa: E501
-
-    def test_a_huge_sentence_says_what_it_leaves_out(self) -> None:
-        many = labels(*(f"w{i}" for i in range(150)))
-        drawn = heat_map(np.full((150, 150), 1 / 150), many, many, 80)
-        assert drawn.n_rows_left_out == 50
-        assert drawn.n_columns_left_out > 0
-
-    def test_the_largest_of_a_row_is_marked(self) -> None:
-        values = np.array([[0.3, 0.7], [0.6, 0.4]])
-        drawn = heat_map(values, labels("a", "b"), labels("x", "y"), 40, marks_largest=True)
-        marked = [
-            [line.plain[span.start : span.end].strip() for span in line.spans
-             if not isinstance(span.style, str) and span.style.underline]
-            for line in drawn.lines[1:]
-        ]  # fmt: skip
-        assert marked == [["70"], ["60"]]
-
-    def test_nothing_to_show(self) -> None:
-        assert heat_map(np.zeros((0, 0)), [], [], 80).lines == []
-
-
-@pytest.mark.parametrize(
-    ("weight", "said"), [(0.0, "·"), (0.0049, "·"), (0.006, "1"), (0.355, "36"), (1.0, "100")]
-)
-def test_percents(weight: float, said: str) -> None:
-    assert percent(weight) == said
+def test_the_largest_of_a_row_is_marked(found: Trace) -> None:
+    seen = table(found, "cross", 1)
+    lines = weight_map(seen, 200, marks_largest=True).lines[-len(seen.rows) :]
+    for i, line in enumerate(lines):
+        assert line.plain.split()[1:] == [percent(float(weight)) for weight in seen.mean[i]]
+        (marked,) = (span for span in line.spans if "underline" in str(span.style))
+        words = line.plain[: marked.end].split()[1:]
+        assert len(words) - 1 == seen.mean[i].argmax()
 
 
 class TestLists:
@@ -116,7 +56,7 @@ class TestLists:
         assert [line[0] for line in lines[1:]] == [label.text for label in seen.columns]
         for j, line in enumerate(lines[1:]):
             assert line[1] == percent(float(seen.mean[2, j]))
-            assert line[-3:] == [percent(float(weight)) for weight in seen.weights[:, 2, j]]
+            assert line[2:5] == [percent(float(weight)) for weight in seen.weights[:, 2, j]]
 
     def test_heads_that_have_no_room_are_left_out(self, found: Trace) -> None:
         seen = table(found, "cross", 1)
@@ -135,13 +75,13 @@ class TestLists:
                 j for j in np.argsort(-seen.mean[i], kind="stable")[:top] if seen.mean[i, j] >= 0.02
             ]
             expected = [f"{seen.columns[j].text} {percent(float(seen.mean[i, j]))}" for j in order]
-            assert [part.strip() for part in looks.split("   ")] == expected
+            assert [part.strip() for part in looks.rstrip().split("   ")] == expected
 
     def test_rows_fit(self, found: Trace) -> None:
         for width in (24, 40):
             lines = looks_of_rows(table(found, "encoder", 0), width, 9, None)
             assert max(line.cell_len for line in lines) <= width
-            assert any(line.plain.endswith("…") for line in lines)
+            assert any(line.plain.rstrip().endswith("…") for line in lines)
 
     def test_every_step_has_a_line(self, found: Trace) -> None:
         lines = [line.plain.split() for line in steps(found, View("strip"), 120)]
@@ -215,10 +155,3 @@ class TestChoosing:
 
 def _choices(word: str | None = None) -> Choices:
     return Choices(None, None, None, None, word, False, False, None, None, False)
-
-
-def test_widths_count_cells_not_characters() -> None:
-    lines = heat_map(np.eye(2), labels("动物", "it"), labels("它", "is"), 40).lines
-    assert {cell_len(line.plain) for line in lines[1:]} == {lines[1].cell_len}
-    assert lines[1].plain.startswith("动物 ")
-    assert lines[2].plain.startswith("  it ")
