@@ -73,6 +73,7 @@ def long_trace(page: Path) -> dict[str, Any]:
             "kind": "cross",
             "layer": layer,
             "is_uniform": [False] * N_HEADS,
+            "sums_to_one": True,
             "weights": chance.dirichlet(np.full(N_WORDS, 0.1), (N_HEADS, N_WORDS))
             .round(6)
             .tolist(),

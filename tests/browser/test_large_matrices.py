@@ -33,7 +33,7 @@ def long_trace(recorded, tmp_path: Path) -> Path:
     """A long source and a short output, which as a whole would be a strip."""
     n_source, n_target, n_heads = 90, 6, 2
     weights = np.random.default_rng(0).dirichlet(np.full(n_source, 0.1), (n_heads, n_target))
-    site = {"kind": "cross", "layer": 0, "is_uniform": [False] * n_heads}
+    site = {"kind": "cross", "layer": 0, "is_uniform": [False] * n_heads, "sums_to_one": True}
     trace = {
         **recorded("zh-en")["trace"],
         "source": sentence(n_source),
