@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic.json_schema import models_json_schema
-from recorded import RecordedSentence, RecordedTraining
+from recorded import RecordedBlocks, RecordedSentence, RecordedTraining
 
 from regard.inspection.trace.schema import TraceHeader
 from regard.serving.application import openapi
@@ -26,7 +26,10 @@ def contract() -> dict[str, Any]:
     """Its root is an object of routes; what they ask and answer are its definitions."""
     described = openapi()
     _, others = models_json_schema(
-        [(model, "serialization") for model in (TraceHeader, RecordedSentence, RecordedTraining)],
+        [
+            (model, "serialization")
+            for model in (TraceHeader, RecordedSentence, RecordedTraining, RecordedBlocks)
+        ],
         ref_template=f"{_HERE}{{model}}",
     )
     definitions = {**described["components"]["schemas"], **others["$defs"]}

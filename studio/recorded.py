@@ -4,6 +4,18 @@ from pydantic import Field
 
 from regard.inspection.trace import Kind
 from regard.inspection.trace.schema import SiteDocument, TraceDocument
+from regard.lessons.explanation.blocks import (
+    MaskNumbers,
+    NormNumbers,
+    PositionNumbers,
+    ScoreNumbers,
+)
+from regard.serving.routes.explain import (
+    MasksQuestion,
+    NormsQuestion,
+    PositionsQuestion,
+    ScoresQuestion,
+)
 from regard.serving.routes.runs import CurvesAnswer
 from regard.serving.routes.schemas import AblateAnswer, RankedText, ServiceAnswer
 
@@ -43,3 +55,40 @@ class RecordedTraining(ServiceAnswer):
     run: str = Field(description="The run whose moments these are.")
     trace: TraceDocument
     moments: list[RecordedMoment]
+
+
+class RecordedPositions(ServiceAnswer):
+    """An encoding; its first rows are that of fewer places."""
+
+    question: PositionsQuestion
+    answer: PositionNumbers
+
+
+class RecordedMasks(ServiceAnswer):
+    """Some of the masks together."""
+
+    question: MasksQuestion
+    answer: MaskNumbers
+
+
+class RecordedNorms(ServiceAnswer):
+    """A table, normalised."""
+
+    question: NormsQuestion
+    answer: NormNumbers
+
+
+class RecordedScores(ServiceAnswer):
+    """A query and what the scores make of it."""
+
+    question: ScoresQuestion
+    answer: ScoreNumbers
+
+
+class RecordedBlocks(ServiceAnswer):
+    """canned.blocks.json: questions that the service would be asked, and its answers."""
+
+    positions: list[RecordedPositions]
+    masks: list[RecordedMasks]
+    norms: list[RecordedNorms]
+    scores: list[RecordedScores]

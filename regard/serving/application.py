@@ -23,6 +23,7 @@ from regard.serving.logs import LOGGER
 from regard.serving.metrics import Metrics
 from regard.serving.queue import BatchQueue
 from regard.serving.refusals import answer, code_of, is_json, one_sentence, said
+from regard.serving.routes.explain import explain_routes
 from regard.serving.routes.language import language_routes
 from regard.serving.routes.libretranslate import libretranslate_routes
 from regard.serving.routes.look import look_routes
@@ -113,6 +114,7 @@ def _routed(service: Service, metrics: Metrics) -> FastAPI:
         openai_routes,
     ):
         app.include_router(routes(service))
+    app.include_router(explain_routes())
 
     @app.get("/health", tags=["service"], responses=PROBLEMS)
     async def health() -> HealthAnswer:

@@ -45,7 +45,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("config", "files", "devices", "text", "corpora", "data", "kernels", "attention"),
         *("models", "decoding", "evaluation", "inspection", "folder", "training"),
     ),
-    # What is shown rather than used; no room but the command line builds on it.
+    # What is shown rather than used; no room but service and command line build on it.
     "lessons": (
         *BOTTOM,
         "config",
@@ -58,6 +58,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *BOTTOM,
         "config",
         *("decoding", "inspection", "folder", "models", "text", "systems"),
+        "lessons.explanation",  # for learners at the page (docs/decisions/022)
     ),
     "cli": ("*",),
     "api": (*BOTTOM, "inspection", "systems", "training"),  # what scripts use

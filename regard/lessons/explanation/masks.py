@@ -1,6 +1,7 @@
 """Masks: who may look where, before and after the softmax."""
 
 import math
+from collections.abc import Sequence
 
 import torch
 
@@ -24,17 +25,15 @@ def explain_masks(length: int = 6, reach: int = 1, seed: int = 0) -> Explanation
         raise SizeError(f"a sentence to mask has 2 to {MAX_LENGTH} words, not {length}")
     if reach > MAX_LENGTH:
         raise SizeError(f"a window to look at reaches 0 to {MAX_LENGTH} places, not {reach}")
-    words = [STORY[i] if i < len(STORY) else f"word {i}" for i in range(length)]
-    generator = torch.Generator().manual_seed(seed)
-    query, key = (torch.randn(1, length, WIDTH, generator=generator) for _ in range(2))
-    n_real = length - max(1, length // 3)
+    sentence = MaskedSentence.random(length, seed)
+    words = sentence.words
+    padded, n_real = padded_words(words)
     causal = masks.causal(length)[0]
     padding = masks.padding(torch.tensor([n_real]), length)[0]
     window = masks.window(length, reach=reach)[0]
     one_blind = torch.ones(length, length, dtype=torch.bool)
     one_blind[length // 2] = False
-    padded = [*words[:n_real], *["<pad>"] * (length - n_real)]
-    show = _Shown(query, key, words)
+    show = _Shown(sentence)
     places = "place" if reach == 1 else "places"
     return Explanation(
         topic="masks",
@@ -91,16 +90,41 @@ def explain_masks(length: int = 6, reach: int = 1, seed: int = 0) -> Explanation
     )
 
 
-class _Shown:
-    """One sentence's scores and weights, under any mask."""
+def padded_words(words: Sequence[str]) -> tuple[list[str], int]:
+    """A sentence that is shorter than its batch, and how many of its words are real."""
+    n_real = len(words) - max(1, len(words) // 3)
+    return [*words[:n_real], *["<pad>"] * (len(words) - n_real)], n_real
+
+
+class MaskedSentence:
+    """Words with random queries and keys; their weights under any mask."""
 
     def __init__(
         self, query: Float[Tensor, "1 L E"], key: Float[Tensor, "1 L E"], words: list[str]
     ) -> None:
         self.query, self.key, self.words = query, key, words
         self.attention = Attention(ScaledDot(WIDTH, WIDTH))
-        with record(self.attention, "scores") as heard:
-            self.attention(query, key, key)
+
+    @classmethod
+    def random(cls, length: int, seed: int) -> "MaskedSentence":
+        """So many words of a story, with vectors of the seed."""
+        words = [STORY[i] if i < len(STORY) else f"word {i}" for i in range(length)]
+        generator = torch.Generator().manual_seed(seed)
+        query, key = (torch.randn(1, length, WIDTH, generator=generator) for _ in range(2))
+        return cls(query, key, words)
+
+    def weights(self, mask: Bool[Tensor, "1 L L"] | None) -> Float[Tensor, "L L"]:
+        """What attention makes of the scores."""
+        return self.attention(self.query, self.key, self.key, mask).weights[0]
+
+
+class _Shown:
+    """One sentence's scores and weights as tables, under any mask."""
+
+    def __init__(self, sentence: MaskedSentence) -> None:
+        self.sentence, self.words = sentence, sentence.words
+        with record(sentence.attention, "scores") as heard:
+            sentence.weights(None)
         self.unmasked = heard["scores"][0]
 
     def all_three(
@@ -125,7 +149,7 @@ class _Shown:
         self, mask: Bool[Tensor, "1 L L"] | None, name: str, words: list[str] | None = None
     ) -> NumberTable:
         """What attention makes of the scores."""
-        weights = self.attention(self.query, self.key, self.key, mask).weights[0]
+        weights = self.sentence.weights(mask)
         return NumberTable.of(name, weights, words or self.words, words or self.words, look="share")
 
     def naive(self, mask: Bool[Tensor, "1 L L"], name: str) -> NumberTable:

@@ -99,14 +99,18 @@ def _check(name: str, rows: Float[Tensor, "R C"], labels: list[str]) -> NumberTa
     return NumberTable.of(name, numbers, labels, ["mean", "std"], look="plain")
 
 
-def _add_and_norm(example: Float[Tensor, "D"]) -> ExplainedStep:
-    def layer(x: Tensor) -> Tensor:
-        return torch.relu(x - 2)
+def worked_layer(x: Float[Tensor, "D"]) -> Float[Tensor, "D"]:
+    """The layer that stands for any other: ``F(x) = max(0, x - 2)``."""
+    return torch.relu(x - 2)
 
-    added = residual(example, layer)
+
+def _add_and_norm(example: Float[Tensor, "D"]) -> ExplainedStep:
+    added = residual(example, worked_layer)
     unchanged = residual(example, torch.zeros_like)
     columns = ["x", "F(x)", "H(x)", "norm( H(x) )", "H(x) if F = 0"]
-    numbers = torch.stack([example, layer(example), added, layer_normalise(added), unchanged], -1)
+    numbers = torch.stack(
+        [example, worked_layer(example), added, layer_normalise(added), unchanged], -1
+    )
     return ExplainedStep(
         "Residual, then norm",
         "H(x) = F(x) + x",

@@ -1,5 +1,7 @@
 """The eight scores of the lectures' table on one query and the same keys, side by side."""
 
+from dataclasses import dataclass, replace
+
 import torch
 from torch import nn
 
@@ -25,17 +27,12 @@ NOTES = {
 
 def explain_scores(width: int = 4, seed: int = 0) -> Explanation:
     """Compare the eight scores; inputs and parameters come from the seed."""
-    if not 1 <= width <= MAX_WIDTH:
-        raise SizeError(f"a width is 1 to {MAX_WIDTH} numbers, not {width}")
-    generator = torch.Generator().manual_seed(seed)
-    query, other = (_tenths(1, width, generator) for _ in range(2))
-    keys = _tenths(N_KEYS, width, generator)
-    attentions = _attentions(width, generator)
+    scored = scored_keys(width, seed)
+    query, keys, attentions = scored.query, scored.keys, scored.attentions
     places = [f"h{_below(i + 1)}" for i in range(N_KEYS)]
     # Turned around, every place gets another key: only a score that never looks will not notice.
-    asked, by_other, turned = (
-        _answers(attentions, q, k) for q, k in ((query, keys), (other, keys), (query, keys.flip(0)))
-    )
+    asked, by_other = scored.answers(query), scored.answers(scored.other)
+    turned = replace(scored, keys=keys.flip(0)).answers(query)
     scores = torch.stack([a.score(query[None], keys[None])[0, 0] for a in attentions.values()])
     weights = torch.stack([answer.weights[0, 0] for answer in asked])
     changes = torch.stack(
@@ -103,6 +100,31 @@ def explain_scores(width: int = 4, seed: int = 0) -> Explanation:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class ScoredKeys:
+    """A query, another one, the keys that both ask, and attention with each of the scores."""
+
+    query: Float[Tensor, "1 E"]
+    other: Float[Tensor, "1 E"]
+    keys: Float[Tensor, "K E"]
+    attentions: dict[str, Attention]
+
+    def answers(self, query: Float[Tensor, "1 E"]) -> list[Attended]:
+        """What a query finds among the keys by each score; the values are the keys."""
+        keys = self.keys[None]
+        return [attention(query[None], keys, keys) for attention in self.attentions.values()]
+
+
+def scored_keys(width: int, seed: int) -> ScoredKeys:
+    """Inputs and parameters of a seed."""
+    if not 1 <= width <= MAX_WIDTH:
+        raise SizeError(f"a width is 1 to {MAX_WIDTH} numbers, not {width}")
+    generator = torch.Generator().manual_seed(seed)
+    query, other = (_tenths(1, width, generator) for _ in range(2))
+    keys = _tenths(N_KEYS, width, generator)
+    return ScoredKeys(query, other, keys, _attentions(width, generator))
+
+
 def _attentions(width: int, generator: torch.Generator) -> dict[str, Attention]:
     """Attention with each score; the perceptron gets the additive score's matrix, cut in two."""
     built = {name: Attention(build_score(name, width, width)) for name in SCORES}
@@ -117,12 +139,6 @@ def _attentions(width: int, generator: torch.Generator) -> dict[str, Attention]:
     perceptron.weight_key = nn.Parameter(additive.weight[..., width:])
     perceptron.v = additive.v
     return {name: attention.requires_grad_(False) for name, attention in built.items()}
-
-
-def _answers(
-    attentions: dict[str, Attention], query: Float[Tensor, "1 E"], keys: Float[Tensor, "K E"]
-) -> list[Attended]:
-    return [attention(query[None], keys[None], keys[None]) for attention in attentions.values()]
 
 
 def _largest_change(before: list[Attended], after: list[Attended]) -> Float[Tensor, "8"]:

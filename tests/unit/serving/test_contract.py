@@ -42,6 +42,10 @@ ASKED: dict[str, dict[str, Any]] = {
     "POST /api/v1/heads": {"json": SIGHT},
     "POST /api/v1/ablate": {"json": {**SIGHT, "heads": ["cross.0"]}},
     "POST /api/v1/export": {"json": SIGHT},
+    "POST /api/v1/explain/positions": {"json": {"length": 3, "width": 4}},
+    "POST /api/v1/explain/masks": {"json": {"masks": ["causal", "window"], "seed": 2}},
+    "POST /api/v1/explain/norms": {"json": {"table": [[1, 2], [3, 5.5], [0, 1]]}},
+    "POST /api/v1/explain/scores": {"json": {"query": [0.1, -2, 0, 1]}},
     "POST /api/v1/generate": {"json": {"model": "write", "prompt": "once", "max_tokens": 3}},
     "POST /api/v1/generate/trace": {"json": {"model": "write", "prompt": "once", "tokens": [5]}},
     "POST /api/v1/fill": {"json": {"model": "fill", "text": "once [MASK] was"}},
@@ -258,5 +262,6 @@ def test_what_was_recorded_is_as_declared(monkeypatch: pytest.MonkeyPatch) -> No
     files = sorted(RECORDED.glob("canned.*.json"))
     assert len(files) >= 6
     for file in files:
-        kind = "RecordedTraining" if file.stem == "canned.training" else "RecordedSentence"
+        kinds = {"canned.training": "RecordedTraining", "canned.blocks": "RecordedBlocks"}
+        kind = kinds.get(file.stem, "RecordedSentence")
         declared[kind].model_validate_json(file.read_bytes())
