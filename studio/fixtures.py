@@ -11,40 +11,19 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.attention import (
-    SCORES,
-    Attention,
-    batch_normalise,
-    build_score,
-    layer_normalise,
-    masks,
-    sinusoids,
-)
 from regard.inspection.recording import record
 from regard.inspection.scene.colours import COLOURS, RAMPS, ramp_table
 from regard.inspection.scene.measure import text_width
 from regard.inspection.trace import Trace, TracedPicture, table
-from regard.lessons.explanation import LECTURE_TABLE, worked_attention, worked_embeddings
+from regard.lessons.explanation import worked_attention, worked_embeddings
 
 FOLDER = Path(__file__).parent / "tests"
-WIDTH, N_KEYS, LENGTH, REACH, N_REAL = 4, 5, 6, 1, 4
 
 
 @torch.no_grad()
 def fixture() -> dict[str, Any]:
     """Everything that the page computes by itself."""
-    numbers = torch.tensor(LECTURE_TABLE, dtype=torch.float64)
     return {
-        "sinusoids": sinusoids(7, 12).tolist(),
-        "masks": {
-            "causal": masks.causal(LENGTH)[0, 0].tolist(),
-            "window": masks.window(LENGTH, reach=REACH)[0, 0].tolist(),
-            "padding": masks.padding(torch.tensor([N_REAL]), LENGTH)[0, 0, 0].tolist(),
-        },
-        "table": numbers.tolist(),
-        "batch_norm": batch_normalise(numbers.T).T.tolist(),
-        "layer_norm": layer_normalise(numbers.T).T.tolist(),
-        "scores": scores(),
         "lecture": lecture(),
         "ramps": {
             f"{theme}.{name}": (255 * ramp_table(theme, name)).round().tolist()
@@ -55,28 +34,6 @@ def fixture() -> dict[str, Any]:
         "tables": tables(Trace.open(FOLDER / "en-fr.trace")),
         "widths": {text: text_width(text, 10) for text in ("Willow.", "机器学习", "</s>", "it’s")},
     }
-
-
-def scores() -> dict[str, Any]:
-    """Each of the eight scores with its parameters, and the weights that it gives."""
-    generator = torch.Generator().manual_seed(3)
-    query = torch.randn(1, 1, WIDTH, generator=generator)
-    keys = torch.randn(1, N_KEYS, WIDTH, generator=generator)
-    told = {}
-    for name in SCORES:
-        score = build_score(name, WIDTH, WIDTH)
-        for parameter in score.parameters():
-            parameter.uniform_(-1, 1, generator=generator)
-        given = {key: value[0].tolist() for key, value in score.named_parameters()}
-        if name == "location":
-            given["weight"] = given["weight"][:N_KEYS]
-        told[name] = {
-            "formula": score.formula,
-            "parameters": given,
-            "scores": score(query, keys)[0, 0].tolist(),
-            "weights": Attention(score)(query, keys, keys).weights[0, 0].tolist(),
-        }
-    return {"query": query[0, 0].tolist(), "keys": keys[0].tolist(), "each": told}
 
 
 def lecture() -> dict[str, Any]:

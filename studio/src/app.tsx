@@ -132,7 +132,7 @@ export function App(): JSX.Element {
             </p>
           )}
           {address.view === "blocks" ? (
-            <BlocksView address={address} go={go} say={say} theme={theme} />
+            <BlocksView {...{ address, go, say, theme }} isServed={models && models.length > 0} />
           ) : address.view === "generate" ? (
             <GenerateView
               {...{ address, go, say, theme, models: models ?? [], writing, open, close }}

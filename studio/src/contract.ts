@@ -324,6 +324,19 @@ export type LibreTranslateAnswer = {
   alternatives?: readonly string[] | readonly (readonly string[])[] | null;
 };
 
+/** Who may look where, and the weights that come of it; words beyond the end are ``<pad>``. */
+export type MaskNumbers = {
+  words: readonly string[];
+  mask: readonly (readonly boolean[])[];
+  weights: readonly (readonly number[])[];
+};
+
+/** Which masks together; queries and keys are random. */
+export type MasksQuestion = {
+  masks?: readonly ("causal" | "padding" | "window")[];
+  seed?: number;
+};
+
 /** A served model. */
 export type ModelAnswer = {
   name: string;
@@ -359,6 +372,21 @@ export type MomentQuestion = {
 export type NamedLanguage = {
   code: string;
   name: string;
+};
+
+/** Features (rows) of examples (columns), normalised both ways.
+
+``residual`` takes the first example through a layer: x, F(x), F(x) + x and the norm of that. */
+export type NormNumbers = {
+  table: readonly (readonly number[])[];
+  batch_norm: readonly (readonly number[])[];
+  layer_norm: readonly (readonly number[])[];
+  residual: readonly (readonly number[])[];
+};
+
+/** Features (rows) of examples (columns); without a table, the lecture's. */
+export type NormsQuestion = {
+  table?: readonly (readonly number[])[] | null;
 };
 
 /** A model that writes text. */
@@ -411,6 +439,18 @@ export type PictureHeader = {
   grid: readonly [number, number];
 };
 
+/** The encoding of each place, and the products of the first places with each other. */
+export type PositionNumbers = {
+  encoding: readonly (readonly number[])[];
+  alike: readonly (readonly number[])[];
+};
+
+/** How many places, and how many numbers (an even count) for each. */
+export type PositionsQuestion = {
+  length?: number;
+  width?: number;
+};
+
 /** Why a request was not taken, in one sentence, and a code that does not change. */
 export type Problem = {
   error: string;
@@ -436,11 +476,43 @@ export type RankedText = {
   log_probability: number;
 };
 
+/** canned.blocks.json: questions that the service would be asked, and its answers. */
+export type RecordedBlocks = {
+  positions: readonly RecordedPositions[];
+  masks: readonly RecordedMasks[];
+  norms: readonly RecordedNorms[];
+  scores: readonly RecordedScores[];
+};
+
+/** Some of the masks together. */
+export type RecordedMasks = {
+  question: MasksQuestion;
+  answer: MaskNumbers;
+};
+
 /** What the heads looked at after an update, and what the model wrote then. */
 export type RecordedMoment = {
   update: number | null;
   output: string | null;
   sites: readonly SiteDocument[];
+};
+
+/** A table, normalised. */
+export type RecordedNorms = {
+  question: NormsQuestion;
+  answer: NormNumbers;
+};
+
+/** An encoding; its first rows are that of fewer places. */
+export type RecordedPositions = {
+  question: PositionsQuestion;
+  answer: PositionNumbers;
+};
+
+/** A query and what the scores make of it. */
+export type RecordedScores = {
+  question: ScoresQuestion;
+  answer: ScoreNumbers;
 };
 
 /** canned.NAME.json: a sentence, and what can be asked of it. */
@@ -497,6 +569,21 @@ export type RunAnswer = {
 /** Every run that is there now. */
 export type RunsAnswer = {
   runs: readonly RunAnswer[];
+};
+
+/** The weights that each score gives the same keys. */
+export type ScoreNumbers = {
+  query: readonly number[];
+  keys: readonly (readonly number[])[];
+  names: readonly string[];
+  formulas: readonly string[];
+  weights: readonly (readonly number[])[];
+};
+
+/** Keys and parameters are random; without a query, so is that. */
+export type ScoresQuestion = {
+  seed?: number;
+  query?: readonly number[] | null;
 };
 
 /** A text with its words, and its tokens in the order in which the model reads or writes them.
@@ -824,6 +911,22 @@ export type Routes = {
   "POST /api/v1/arithmetic": {
     question: CellQuestion;
     answer: CellAnswer;
+  };
+  "POST /api/v1/explain/masks": {
+    question: MasksQuestion;
+    answer: MaskNumbers;
+  };
+  "POST /api/v1/explain/norms": {
+    question: NormsQuestion;
+    answer: NormNumbers;
+  };
+  "POST /api/v1/explain/positions": {
+    question: PositionsQuestion;
+    answer: PositionNumbers;
+  };
+  "POST /api/v1/explain/scores": {
+    question: ScoresQuestion;
+    answer: ScoreNumbers;
   };
   "POST /api/v1/export": {
     question: ExportQuestion;

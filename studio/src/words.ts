@@ -24,6 +24,10 @@ export const WORDS = {
     "No model is being served, so this is a recorded sentence: every number is real. Type your own with",
     "当前没有运行模型，这里是一段录下来的例子，所有数字都是真实的。要输入自己的句子，请运行",
   ],
+  recordedBlocks: [
+    "No model is being served, so these numbers are recorded, for a few choices. Try any others with",
+    "当前没有运行模型，这里是录下来的数字，只有几种选择。要任意尝试，请运行",
+  ],
   fileHolds: [
     "This is what the file holds. To ask a model yourself, run",
     "这里是文件里的内容。要自己向模型提问，请运行",
@@ -357,6 +361,7 @@ export const WORDS = {
   content: ["content-based", "基于内容"],
   location: ["location-based", "基于位置"],
   seed: ["seed", "随机种子"],
+  anotherTable: ["Another table", "换一张表"],
   another: ["Another draw", "再采样一次"],
   keys: ["keys", "键"],
   formula: ["formula", "公式"],

@@ -2,41 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { computed } from "../src/mathematics/arithmetic";
 import { lecture } from "../src/mathematics/lecture";
-import { both, causal, padding, window_ } from "../src/mathematics/masks";
-import { batchNorm, layerNorm } from "../src/mathematics/normalisation";
-import { sinusoids } from "../src/mathematics/positions";
-import { FORMULAS, SCORES, score } from "../src/mathematics/scores";
 import { softmax } from "../src/mathematics/vectors";
 import fixture from "./fixture.json";
 import { near } from "./near";
-
-test("positions are those of Regard", () => near(sinusoids(7, 12), fixture.sinusoids, 1e-6));
-
-test("masks are those of Regard", () => {
-  assert.deepEqual(causal(6), fixture.masks.causal);
-  assert.deepEqual(window_(6, 1), fixture.masks.window);
-  assert.deepEqual(padding(6, 4)[2], fixture.masks.padding);
-  assert.deepEqual(both(causal(2), padding(2, 1)), [
-    [true, false],
-    [true, false],
-  ]);
-});
-
-test("both norms are those of Regard on the lecture's table", () => {
-  near(batchNorm(fixture.table), fixture.batch_norm, 1e-9);
-  near(layerNorm(fixture.table), fixture.layer_norm, 1e-9);
-});
-
-for (const name of SCORES) {
-  test(`the score ${name} is that of Regard`, () => {
-    const { query, keys, each } = fixture.scores;
-    const expected = each[name];
-    const scores = score(name, query, keys, expected.parameters);
-    near(scores, expected.scores, 1e-5);
-    near(softmax(scores), expected.weights, 1e-5);
-    assert.equal(FORMULAS[name], expected.formula);
-  });
-}
 
 test("the lectures' example comes out: 112 96 / 88 120, 14 12 / 11 15, 0.88 0.12 / 0.02 0.98", () => {
   const sums = [0, 1].map((row) => [0, 1].map((column) => lecture(row, column).sum));

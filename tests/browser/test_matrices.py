@@ -141,7 +141,7 @@ def test_a_masked_cell_is_read_as_one(alone, visit) -> None:
 
 
 def test_names_stay_in_view_at_the_far_corner(alone, visit) -> None:
-    page = visit(f"{alone}#/blocks?block=positions&length=128", viewport=PHONE)
+    page = visit(f"{alone}#/blocks?block=positions&length=64", viewport=PHONE)
     figure = page.locator("figure").first
     frame = figure.locator(".scrolling")
     expect(figure.locator(".pinned.rows")).to_be_visible()

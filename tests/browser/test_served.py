@@ -11,8 +11,11 @@ import pytest
 import torch
 from playwright.sync_api import Route, expect
 
+from regard.attention import layer_normalise
 from regard.config import Recipe, TransformerSection
 from regard.folder import save
+from regard.lessons.explanation import LECTURE_TABLE
+from regard.lessons.explanation.blocks import mask_numbers, score_numbers
 from regard.systems import build
 from regard.text import Words
 from tests.browser.seeing import expect_address
@@ -334,3 +337,34 @@ def test_an_unknown_model_is_refused_and_another_can_be_asked(served_two, visit)
     page.get_by_role("button", name="汉语 → 英语").click()
     expect(page.locator(".sentences .numbers")).to_contain_text("录制的例子")
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_blocks_are_computed_by_the_service(served, visit) -> None:
+    page = visit(f"{served}#/blocks?block=norms")
+    table = torch.tensor(LECTURE_TABLE, dtype=torch.float64)
+    table[0, 0] = 9
+    page.get_by_label("feature 0, example 0").fill("9")
+    expected = layer_normalise(table.T).T.flatten().tolist()
+    cells = page.locator("figure", has_text="Layer norm").first.locator(
+        "text[data-row][data-column]"
+    )
+    expect(cells.first).to_have_text(f"{expected[0]:.2f}")
+    shown = [float(text.replace("−", "-")) for text in cells.all_text_contents()]
+    np.testing.assert_allclose(shown, expected, atol=0.005)
+    page.get_by_role("button", name="Positions").click()
+    page.get_by_label("width d").fill("128")
+    expect(page.locator("svg.picture text", has_text=re.compile("^127$"))).to_have_count(1)
+    page.get_by_role("button", name="Eight scores").click()
+    for name, value in (("q₁", "-1.3"), ("q₃", "1.9")):
+        page.get_by_label(name).fill(value)
+    weights = score_numbers(1, [-1.3, 0.3, 1.9, 0.6]).weights
+    for row in (0, 7):
+        told = page.locator(f"svg text[data-row='{row}'][data-column]")
+        expect(told).to_have_text([f"{one:.2f}" for one in weights[row]])
+    page.get_by_role("button", name="Masks").click()
+    for name in ("padding", "window"):
+        page.get_by_label(re.compile(f"^{name}")).check()
+    seen = mask_numbers(["causal", "padding", "window"], 1).mask
+    expect(page.locator("svg.picture").first.locator("text[data-row][data-column]")).to_have_text(
+        [str(int(one)) for row in seen for one in row]
+    )

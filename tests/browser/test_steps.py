@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from regard.attention import layer_normalise
-from regard.lessons.explanation import LECTURE_TABLE
+from regard.lessons.explanation.blocks import score_numbers
 from tests.browser.seeing import expect_address
 
 CARDS = ".cards > .card"
@@ -154,28 +154,38 @@ def test_what_is_saved_of_the_switchboard_says_which_heads_were_off(
     assert json_told == told["trace"]
 
 
-def test_blocks_compute_what_regard_computes(alone, visit) -> None:
-    page = visit(f"{alone}#/blocks?block=norms")
-    table = torch.tensor(LECTURE_TABLE, dtype=torch.float64)
-    table[0, 0] = 9
-    page.get_by_label("feature 0, example 0").fill("9")
-    expected = layer_normalise(table.T).T.flatten().tolist()
-    figure = page.locator("figure", has_text="Layer norm").first
-    first = f"{expected[0]:.2f}"
-    expect(figure.locator("text[data-row='0'][data-column='0']")).to_have_text(first)
+def shown_in(figure: Locator) -> list[float]:
+    """The numbers of a matrix, row by row."""
     said = figure.locator("text[data-row][data-column]").all_text_contents()
-    shown = [float(text.replace("−", "-")) for text in said]
-    np.testing.assert_allclose(shown, expected, atol=0.005)
+    return [float(text.replace("−", "-")) for text in said]
+
+
+def test_blocks_show_what_regard_computes(alone, visit) -> None:
+    page = visit(f"{alone}#/blocks?block=norms")
+    figure = page.locator("figure", has_text="Layer norm").first
+    for seed, table in enumerate(([1, 3, 6], [2, 2, 2], [1, 10, 100])):
+        expect(page.get_by_label(re.compile("^feature 0, example [0-2]$")).nth(1)).to_have_value(
+            str(table[1])
+        )
+        told = page.get_by_label(re.compile("^feature")).evaluate_all(
+            "all => all.map(o => +o.value)"
+        )
+        rows = torch.tensor(told, dtype=torch.float64).reshape(6, 3)
+        expected = layer_normalise(rows.T).T.flatten().tolist()
+        np.testing.assert_allclose(shown_in(figure), expected, atol=0.005)
+        expect(page.get_by_label("feature 0, example 0")).to_be_disabled()
+        page.get_by_role("button", name="Another table").click()
+        expect_address(page, f"seed={seed + 2}")
 
 
 def test_every_block_opens(alone, visit) -> None:
     page = visit(f"{alone}#/blocks")
-    page.get_by_label("width d").fill("128")
-    expect(page.locator("svg.picture text", has_text=re.compile("^127$"))).to_have_count(1)
-    named = [*range(0, 121, 20), 127, *range(0, 30, 5), 31]
-    expect(page.locator("figure svg.picture").first.locator("text")).to_have_text(
-        ["dimension", "place", *map(str, named)]
-    )
+    page.get_by_role("group", name="width d").get_by_role("button", name="32").click()
+    expect(page.locator("svg.picture text", has_text=re.compile("^31$"))).to_have_count(2)
+    page.get_by_role("slider", name="places").fill("30")
+    named = [*range(0, 28, 5), 31, *range(0, 26, 5), 29]
+    found = page.locator("figure svg.picture").first.locator("text")
+    expect(found).to_have_text(["dimension", "place", *map(str, named)])
     alike = page.locator("figure svg.picture").nth(1).locator("text").all_text_contents()
     assert alike.count("place") == 2
     page.get_by_role("button", name="Masks").click()
@@ -185,10 +195,16 @@ def test_every_block_opens(alone, visit) -> None:
     expect(page.locator("svg.picture text", has_text=re.compile("^0$"))).to_have_count(2 * 7)
     page.get_by_role("button", name="Eight scores").click()
     expect(page.locator("svg text[data-row][data-column]")).to_have_count(8 * 4)
-    numbers = page.locator("svg text[data-row][data-column]").all_text_contents()
-    rows = np.array([float(text) for text in numbers]).reshape(8, 4)
+    rows = np.array(shown_in(page.locator("svg.picture").first)).reshape(8, 4)
     np.testing.assert_allclose(rows.sum(-1), 1, atol=0.021)
     np.testing.assert_array_equal(rows[2], rows[5])  # additive and perceptron
+    page.get_by_label("q₂").fill("-2")
+    first = [f"{one:.2f}" for one in score_numbers(1, [0.7, -2.0, 0.1, 0.6]).weights[0]]
+    cells = page.locator("svg text[data-row='0'][data-column]")
+    expect(cells).to_have_text(first)
+    page.get_by_label("q₄").fill("1.5")  # recorded is one number at a time
+    first = [f"{one:.2f}" for one in score_numbers(1, [0.7, 0.3, 0.1, 1.5]).weights[0]]
+    expect(cells).to_have_text(first)
 
 
 @pytest.mark.parametrize(

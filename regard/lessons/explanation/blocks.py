@@ -92,8 +92,9 @@ def mask_numbers(chosen: Collection[MaskName], seed: int = 0) -> MaskNumbers:
     )
 
 
-def norm_numbers(table: Sequence[Sequence[float]] = LECTURE_TABLE) -> NormNumbers:
-    """Both norms of a table, and a residual around its first example."""
+def norm_numbers(given: Sequence[Sequence[float]] | None = None) -> NormNumbers:
+    """Both norms of a table (the lecture's, if none is given), a residual around an example."""
+    table = LECTURE_TABLE if given is None else given
     if not table or not table[0] or {len(row) for row in table} != {len(table[0])}:
         raise SizeError("a table to normalise has rows of one length, and at least one number")
     numbers = torch.tensor(table, dtype=torch.float64)

@@ -37,11 +37,15 @@ class MasksQuestion(Question):
 
 
 class NormsQuestion(Question):
-    """Features (rows) of examples (columns)."""
+    """Features (rows) of examples (columns); without a table, the lecture's."""
 
-    table: list[Annotated[list[Real], Field(min_length=1, max_length=16)]] = Field(
-        min_length=1, max_length=16
-    )
+    table: (
+        Annotated[
+            list[Annotated[list[Real], Field(min_length=1, max_length=16)]],
+            Field(min_length=1, max_length=16),
+        ]
+        | None
+    ) = None
 
 
 class ScoresQuestion(Question):

@@ -1,69 +1,67 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { Card, Toggle } from "../controls";
+import type { MaskNumbers } from "../contract";
+import { Toggle } from "../controls";
 import { matrixFigure, percent } from "../figures/matrix";
 import { withScale } from "../figures/scale";
-import { type Mask, both, causal, everything, padding, window_ } from "../mathematics/masks";
-import { dot, randomNumbers, softmax } from "../mathematics/vectors";
 import { MatrixPicture } from "../matrix_picture";
 import { Save } from "../save";
 import { stacked } from "../scene";
 import type { BlockProps } from "../views/blocks";
+import { Block } from "./block";
+import { turn, useNumbers } from "./numbers";
 
-const STORY = ["As", "aliens", "entered", "our", "planet", "and", "began"];
-const WIDTH = 8;
-const N_FILLING = 2;
+const MASKS = ["causal", "padding", "window"] as const;
+type Chosen = readonly (typeof MASKS)[number][];
 
-export function Masks({ address, go, say, theme }: BlockProps): JSX.Element {
-  const [chosen, choose] = useState({ causal: true, padding: false, window: false });
-  const n = STORY.length;
-  const scores = useMemo(() => {
-    const draw = randomNumbers(address.seed);
-    const vectors = (): number[][] =>
-      STORY.map(() => Array.from({ length: WIDTH }, () => 1.7 * draw()));
-    const [queries, keys] = [vectors(), vectors()];
-    return queries.map((query) => keys.map((key) => dot(query, key) / Math.sqrt(WIDTH)));
-  }, [address.seed]);
-  const mask = useMemo(() => {
-    const asked: Mask[] = [
-      ...(chosen.causal ? [causal(n)] : []),
-      ...(chosen.padding ? [padding(n, n - N_FILLING)] : []),
-      ...(chosen.window ? [window_(n, 1)] : []),
-    ];
-    return asked.reduce(both, everything(n));
-  }, [chosen, n]);
+export function Masks(props: BlockProps): JSX.Element {
+  const { address, go, say, isServed } = props;
+  const [masks, choose] = useState<Chosen>(["causal"]);
+  const { seed } = address;
+  const numbers = useNumbers("masks", isServed, { masks, seed }, (all) => {
+    const names = masks.join();
+    const alike = all.filter(({ question }) => (question.masks ?? []).join() === names);
+    return turn(alike, seed)?.answer;
+  });
+  const tools = (
+    <>
+      {MASKS.map((name) => (
+        <Toggle
+          key={name}
+          text={`${say(name)}: ${say(`${name}Said`)}`}
+          isOn={masks.includes(name)}
+          set={(isOn) => choose(MASKS.filter((one) => (one === name ? isOn : masks.includes(one))))}
+        />
+      ))}
+      <button type="button" onClick={() => go({ seed: seed + 1 })}>
+        {say("another")}
+      </button>
+    </>
+  );
+  const formula = <>α = softmax(e), &emsp; e(i, j) = −∞ &ensp;{say("where")}&ensp; m(i, j) = 0</>;
+  return (
+    <Block
+      {...{ say, tools, formula, numbers, title: say("masks"), lead: say("masksLead") }}
+      figures={(found) => <Figures {...props} numbers={found} />}
+    />
+  );
+}
+
+function Figures({ numbers, say, theme }: BlockProps & { numbers: MaskNumbers }): JSX.Element {
   const figures = useMemo(() => {
-    const names = STORY.map((text, i) =>
-      chosen.padding && i >= n - N_FILLING ? { text: "<pad>", is_special: true } : { text },
-    );
+    const { words, mask, weights } = numbers;
+    const names = words.map((text) => ({ text, is_special: text === "<pad>" }));
     const masked = mask.map((row) => row.map((isSeen) => !isSeen));
     const shared = { rows: names, columns: names, masked, span: 330, largest: 46 };
-    const weights = scores.map((row, i) => softmax(row, mask[i]));
     const seen = mask.map((row) => row.map(Number));
     const high = Math.max(...weights.flat());
     return [
       { values: seen, ...shared, title: say("mask"), number: String, high: 1 },
       { values: weights, ...shared, title: say("weights"), number: percent, high },
     ].map((wish) => ({ squares: matrixFigure(wish), table: wish }));
-  }, [mask, scores, chosen.padding, n, say]);
+  }, [numbers, say]);
   return (
-    <Card title={say("masks")} lead={say("masksLead")}>
-      <p class="formula">
-        α = softmax(e), &emsp; e(i, j) = −∞ &ensp;{say("where")}&ensp; m(i, j) = 0
-      </p>
-      <div class="tools">
-        {(["causal", "padding", "window"] as const).map((name) => (
-          <Toggle
-            key={name}
-            text={`${say(name)}: ${say(`${name}Said`)}`}
-            isOn={chosen[name]}
-            set={(isOn) => choose({ ...chosen, [name]: isOn })}
-          />
-        ))}
-        <button type="button" onClick={() => go({ seed: address.seed + 1 })}>
-          {say("another")}
-        </button>
-      </div>
+    <>
       <div class="figures">
         {figures.map(({ squares, table }) => (
           <figure key={table.title}>
@@ -81,6 +79,6 @@ export function Masks({ address, go, say, theme }: BlockProps): JSX.Element {
         name="masks"
         say={say}
       />
-    </Card>
+    </>
   );
 }

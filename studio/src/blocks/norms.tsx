@@ -1,43 +1,61 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { Card } from "../controls";
+import type { NormNumbers } from "../contract";
 import { scaleOf } from "../figures/difference";
 import { matrixFigure } from "../figures/matrix";
 import { withScale } from "../figures/scale";
-import { batchNorm, layerNorm, normalise } from "../mathematics/normalisation";
-import { transposed } from "../mathematics/vectors";
 import { MatrixPicture } from "../matrix_picture";
 import { Save } from "../save";
 import { stacked } from "../scene";
 import type { BlockProps } from "../views/blocks";
 import { Scrolling } from "../scrolling";
-
-/** The lecture's table: six features (rows) of three examples (columns). */
-const TABLE = [
-  [1, 3, 6],
-  [2, 2, 2],
-  [0, 1, 5],
-  [4, 6, 1],
-  [5, 2, 3],
-  [1, 0, 1],
-];
+import { Block } from "./block";
+import { turn, useNumbers } from "./numbers";
 
 const said = (value: number): string =>
   (Number.isInteger(value) ? String(value) : value.toFixed(2)).replace("-", "−");
 
-export function Norms({ say, theme }: BlockProps): JSX.Element {
-  const [table, setTable] = useState(TABLE);
+export function Norms(props: BlockProps): JSX.Element {
+  const { address, go, say, isServed } = props;
+  const [table, setTable] = useState<readonly (readonly number[])[] | null>(null);
+  // Without a table it is the lecture's: six features (rows) of three examples (columns).
+  const numbers = useNumbers(
+    "norms",
+    isServed,
+    { table },
+    (all) => turn(all, address.seed)?.answer,
+    address.seed,
+  );
+  const tools =
+    isServed === false ? (
+      <button type="button" onClick={() => go({ seed: address.seed + 1 })}>
+        {say("anotherTable")}
+      </button>
+    ) : null;
+  return (
+    <Block
+      {...{ say, tools, numbers, title: say("norms"), lead: say("normsLead") }}
+      formula={<>norm(x) = (x − μ) / √(σ² + ε) &emsp; H(x) = F(x) + x</>}
+      figures={(found) => <Figures {...props} numbers={found} set={setTable} />}
+    />
+  );
+}
+
+type FiguresProps = BlockProps & {
+  numbers: NormNumbers;
+  set: (table: readonly (readonly number[])[]) => void;
+};
+
+function Figures({ numbers, set, say, theme, isServed }: FiguresProps): JSX.Element {
+  const { table } = numbers;
   const rows = table.map((_, i) => ({ text: say("feature", { n: i }) }));
   const columns = (table[0] ?? []).map((_, j) => ({ text: say("example", { n: j }) }));
   const figures = useMemo(() => {
     const shared = { rows, largest: 52, ramp: "signed" as const, number: said };
-    const example = transposed(table)[0] ?? [];
-    const layer = example.map((value) => Math.max(0, value - 2));
-    const added = example.map((value, i) => value + (layer[i] ?? 0));
     const parts = ["x", "F(x)", "F(x) + x", "norm"].map((text) => ({ text }));
-    const normed = [batchNorm(table), layerNorm(table)] as const;
+    const normed = [numbers.batch_norm, numbers.layer_norm] as const;
     const scale = scaleOf(...normed); // of both, so that they compare
-    const passed = transposed([example, layer, added, normalise(added)]);
+    const passed = numbers.residual;
     return [
       { title: say("batchNorm"), columns, values: normed[0], scale, below: null },
       { title: say("layerNorm"), columns, values: normed[1], scale, below: null },
@@ -49,12 +67,11 @@ export function Norms({ say, theme }: BlockProps): JSX.Element {
       squares: matrixFigure({ ...shared, ...wish, low: -scale, high: scale }),
       ...{ ...wish, rows, below },
     }));
-  }, [table, say]);
-  const set = (row: number, column: number, value: number): void =>
-    setTable(table.map((one, i) => one.map((old, j) => (i === row && j === column ? value : old))));
+  }, [numbers, say]);
+  const change = (row: number, column: number, value: number): void =>
+    set(table.map((one, i) => one.map((old, j) => (i === row && j === column ? value : old))));
   return (
-    <Card title={say("norms")} lead={say("normsLead")}>
-      <p class="formula">norm(x) = (x − μ) / √(σ² + ε) &emsp; H(x) = F(x) + x</p>
+    <>
       <div class="figures">
         <figure>
           <figcaption>{say("table")}</figcaption>
@@ -80,10 +97,11 @@ export function Norms({ say, theme }: BlockProps): JSX.Element {
                           type="number"
                           value={value}
                           step={1}
+                          disabled={isServed !== true}
                           aria-label={`${rows[i]?.text ?? ""}, ${columns[j]?.text ?? ""}`}
                           onInput={(event) => {
                             const given = event.currentTarget.valueAsNumber;
-                            if (Number.isFinite(given)) set(i, j, given);
+                            if (Number.isFinite(given)) change(i, j, given);
                           }}
                         />
                       </td>
@@ -114,6 +132,6 @@ export function Norms({ say, theme }: BlockProps): JSX.Element {
         name="norms"
         say={say}
       />
-    </Card>
+    </>
   );
 }

@@ -1,15 +1,16 @@
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
-import { Card, Slider } from "../controls";
+import { useMemo, useState } from "preact/hooks";
+import type { PositionNumbers } from "../contract";
+import { Choice, Slider } from "../controls";
 import { stepOf } from "../figures/curves";
 import { type Squares, matrixFigure } from "../figures/matrix";
 import { withScale } from "../figures/scale";
-import { sinusoids } from "../mathematics/positions";
-import { dot } from "../mathematics/vectors";
 import { MatrixPicture } from "../matrix_picture";
 import { Save } from "../save";
 import { type Item, stacked } from "../scene";
 import type { BlockProps } from "../views/blocks";
+import { Block } from "./block";
+import { useNumbers } from "./numbers";
 
 /** The encoding, places from top to bottom, waves from fast to slow. */
 function encodingFigure(
@@ -111,17 +112,80 @@ const mark = (x1: number, y1: number, x2: number, y2: number): Item => ({
 const numbered = (count: number): readonly { text: string }[] =>
   Array.from({ length: count }, (_, i) => ({ text: String(i) }));
 
-export function Positions({ address, go, say, theme }: BlockProps): JSX.Element {
+export function Positions(props: BlockProps): JSX.Element {
+  const { address, go, say, isServed } = props;
   const { length, width } = address;
-  const table = useMemo(() => sinusoids(length, width), [length, width]);
+  const [widths, setWidths] = useState<readonly number[]>([]);
+  const numbers = useNumbers("positions", isServed, { length, width }, (all) => {
+    const there = all.map((one) => one.question.width ?? 0);
+    setWidths(there);
+    const nearest = Math.min(...there.map((one) => Math.abs(one - width)));
+    const answer = all.find((_, i) => Math.abs((there[i] ?? 0) - width) === nearest)?.answer;
+    // The first places of many are those of fewer.
+    return (
+      answer && {
+        encoding: answer.encoding.slice(0, length),
+        alike: answer.alike.slice(0, length).map((row) => row.slice(0, length)),
+      }
+    );
+  });
+  const isThere = numbers !== null && !(numbers instanceof Error);
+  const [nPlaces, nColumns] = isThere
+    ? [numbers.encoding.length, numbers.encoding[0]?.length ?? 0]
+    : [length, width];
+  const tools = (
+    <>
+      <Slider
+        text={say("places")}
+        value={isServed === true ? length : nPlaces}
+        least={2}
+        most={isServed === true ? 128 : 64}
+        set={(one) => go({ length: one })}
+      />
+      {isServed === true ? (
+        <Slider
+          text={say("width")}
+          value={width}
+          least={2}
+          most={256}
+          by={2}
+          set={(one) => go({ width: one })}
+        />
+      ) : (
+        <Choice
+          label={say("width")}
+          options={widths.map((one) => [String(one), String(one)] as const)}
+          chosen={String(nColumns)}
+          choose={(one) => go({ width: Number(one) })}
+        />
+      )}
+    </>
+  );
+  const formula = (
+    <>
+      PE(pos, 2i) = sin(pos / 10000<sup>2i/d</sup>)
+      <br />
+      PE(pos, 2i+1) = cos(pos / 10000<sup>2i/d</sup>)
+    </>
+  );
+  return (
+    <Block
+      {...{ say, tools, formula, numbers, title: say("positions"), lead: say("positionsLead") }}
+      figures={(found) => <Figures {...props} numbers={found} />}
+    />
+  );
+}
+
+function Figures({ numbers, say, theme }: BlockProps & { numbers: PositionNumbers }): JSX.Element {
+  const table = numbers.encoding;
+  const [length, width] = [table.length, table[0]?.length ?? 0];
   const encoding = useMemo(
     () => encodingFigure(table, say("positions"), [say("place"), say("dimension")]),
     [table, say],
   );
   const alike = useMemo(() => {
-    const few = table.slice(0, 24);
-    const names = few.map((_, i) => ({ text: i % 4 === 0 ? String(i) : "" }));
-    const values = few.map((a) => few.map((b) => dot(a, b)));
+    const values = numbers.alike;
+    const names = values.map((_, i) => ({ text: i % 4 === 0 ? String(i) : "" }));
     const squares = matrixFigure({
       title: say("alike"),
       values,
@@ -137,31 +201,9 @@ export function Positions({ address, go, say, theme }: BlockProps): JSX.Element 
       high: width / 2,
     });
     return { squares, values };
-  }, [table, width, say]);
+  }, [numbers, width, say]);
   return (
-    <Card title={say("positions")} lead={say("positionsLead")}>
-      <p class="formula">
-        PE(pos, 2i) = sin(pos / 10000<sup>2i/d</sup>)
-        <br />
-        PE(pos, 2i+1) = cos(pos / 10000<sup>2i/d</sup>)
-      </p>
-      <div class="tools">
-        <Slider
-          text={say("places")}
-          value={length}
-          least={2}
-          most={128}
-          set={(one) => go({ length: one })}
-        />
-        <Slider
-          text={say("width")}
-          value={width}
-          least={2}
-          most={256}
-          by={2}
-          set={(one) => go({ width: one })}
-        />
-      </div>
+    <>
       <div class="figures">
         <figure>
           <MatrixPicture
@@ -188,6 +230,6 @@ export function Positions({ address, go, say, theme }: BlockProps): JSX.Element 
         name="positions"
         say={say}
       />
-    </Card>
+    </>
   );
 }

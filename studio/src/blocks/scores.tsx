@@ -1,81 +1,100 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { Card, Slider } from "../controls";
+import type { ScoreNumbers } from "../contract";
+import { Slider } from "../controls";
 import { matrixFigure } from "../figures/matrix";
 import { withScale } from "../figures/scale";
-import { FORMULAS, SCORES, drawnParameters, score } from "../mathematics/scores";
-import { randomNumbers, softmax } from "../mathematics/vectors";
 import { MatrixPicture } from "../matrix_picture";
 import { Save } from "../save";
 import type { BlockProps } from "../views/blocks";
+import type { Word } from "../words";
+import { Block } from "./block";
+import { turn, useNumbers } from "./numbers";
 
-const WIDTH = 4;
-const N_KEYS = 4;
 const PLACES = ["h₁", "h₂", "h₃", "h₄"];
 
 const tenths = (value: number): number => Math.round(10 * value) / 10;
 
-export function Scores({ address, go, say, theme }: BlockProps): JSX.Element {
-  const drawn = useMemo(() => {
-    const draw = randomNumbers(address.seed);
-    const vector = (): number[] => Array.from({ length: WIDTH }, () => tenths(2 * draw()));
-    const keys = Array.from({ length: N_KEYS }, vector);
-    const query = vector();
-    const parameters = new Map(
-      SCORES.map((name) => [name, drawnParameters(name, WIDTH, N_KEYS, draw)]),
+/** A query that was changed by hand, and which of its numbers was the last. */
+interface Change {
+  seed: number;
+  query: readonly number[];
+  at: number;
+}
+
+export function Scores(props: BlockProps): JSX.Element {
+  const { address, go, say, isServed } = props;
+  const { seed } = address;
+  const [change, setChange] = useState<Change | null>(null);
+  const tried = change?.seed === seed ? change : null;
+  const question = { seed, query: tried?.query ?? null };
+  const numbers = useNumbers("scores", isServed, question, (all) => {
+    const seeds = [...new Set(all.map((one) => one.question.seed))];
+    const those = all.filter((one) => one.question.seed === turn(seeds, seed));
+    const own = those.find((one) => !one.question.query);
+    if (tried === null || own === undefined) return own?.answer;
+    // Recorded is one number at a time: the others go back to what they were.
+    const wished = own.answer.query.map((one, i) =>
+      i === tried.at ? (tried.query[i] ?? one) : one,
     );
-    // The perceptron is the additive score with W cut in two: given the same numbers, the same.
-    const { weight = [], v = [] } = parameters.get("additive") ?? {};
-    const [weight_query, weight_key] = [
-      weight.map((row) => row.slice(0, WIDTH)),
-      weight.map((row) => row.slice(WIDTH)),
-    ];
-    parameters.set("perceptron", { weight_query, weight_key, v });
-    return { keys, query, parameters };
-  }, [address.seed]);
-  const [change, setChange] = useState<{ seed: number; query: number[] } | null>(null);
-  const query = change?.seed === address.seed ? change.query : drawn.query;
+    const found = those.find((one) => one.question.query?.join() === wished.join());
+    return (found ?? own).answer;
+  });
+  const isThere = numbers !== null && !(numbers instanceof Error);
+  const query = tried !== null && isServed ? tried.query : isThere ? numbers.query : [];
+  const tools = (
+    <>
+      {query.map((value, i) => (
+        <Slider
+          key={i}
+          text={`q${"₁₂₃₄"[i] ?? ""}`}
+          value={tenths(value)}
+          least={-2}
+          most={2}
+          by={isServed ? 0.1 : 0.5}
+          set={(one) =>
+            setChange({
+              seed,
+              query: query.map((old, k) => tenths(k === i ? one : old)),
+              at: i,
+            })
+          }
+        />
+      ))}
+      <button type="button" onClick={() => go({ seed: seed + 1 })}>
+        {say("another")}
+      </button>
+    </>
+  );
+  return (
+    <Block
+      {...{ say, tools, numbers, title: say("scores"), lead: say("scoresLead") }}
+      formula="αᵢ = exp(eᵢ) / Σⱼ exp(eⱼ)"
+      figures={(found) => <Figures {...props} numbers={found} />}
+    />
+  );
+}
+
+function Figures({ numbers, say, theme }: BlockProps & { numbers: ScoreNumbers }): JSX.Element {
   const { squares, table } = useMemo(() => {
-    const scores = SCORES.map((name) => score(name, query, drawn.keys, drawn.parameters.get(name)));
+    const { names, formulas, weights } = numbers;
     const table = {
-      values: scores.map((row) => softmax(row)),
-      rows: SCORES.map((name) => ({ text: `${say(name)}   ${FORMULAS[name]}` })),
+      values: weights,
+      rows: names.map((name, i) => ({ text: `${say(name as Word)}   ${formulas[i] ?? ""}` })),
       columns: PLACES.map((text) => ({ text })),
     };
     const squares = matrixFigure({
       ...table,
       title: say("scores"),
-      high: Math.max(...table.values.flat()),
+      high: Math.max(...weights.flat()),
       largest: 54,
       longest: 300,
       number: (value) => value.toFixed(2),
     });
     return { squares, table };
-  }, [query, drawn, say]);
+  }, [numbers, say]);
   return (
-    <Card title={say("scores")} lead={say("scoresLead")}>
-      <p class="formula">αᵢ = exp(eᵢ) / Σⱼ exp(eⱼ)</p>
-      <div class="tools">
-        {query.map((value, i) => (
-          <Slider
-            key={i}
-            text={`q${"₁₂₃₄"[i] ?? ""}`}
-            value={value}
-            least={-2}
-            most={2}
-            by={0.1}
-            set={(one) =>
-              setChange({
-                seed: address.seed,
-                query: query.map((old, k) => (k === i ? tenths(one) : old)),
-              })
-            }
-          />
-        ))}
-        <button type="button" onClick={() => go({ seed: address.seed + 1 })}>
-          {say("another")}
-        </button>
-      </div>
+    <>
       <div class="figures">
         <div class="half">
           <MatrixPicture {...{ squares, table, theme, say }} values={table.values} />
@@ -83,7 +102,7 @@ export function Scores({ address, go, say, theme }: BlockProps): JSX.Element {
         <table class="vectors">
           <caption>{say("keys")}</caption>
           <tbody>
-            {drawn.keys.map((key, i) => (
+            {numbers.keys.map((key, i) => (
               <tr key={PLACES[i]}>
                 <th scope="row">{PLACES[i]}</th>
                 {key.map((value, j) => (
@@ -95,6 +114,6 @@ export function Scores({ address, go, say, theme }: BlockProps): JSX.Element {
         </table>
       </div>
       <Save scene={withScale(squares, say)} theme={theme} name="scores" say={say} />
-    </Card>
+    </>
   );
 }

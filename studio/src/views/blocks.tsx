@@ -14,6 +14,8 @@ export interface BlockProps {
   go: (change: Partial<Address>) => void;
   say: Say;
   theme: Theme;
+  /** whether a service computes what is tried; null while that is not known */
+  isServed: boolean | null;
 }
 
 const FIGURES = { positions: Positions, masks: Masks, norms: Norms, scores: Scores } as const;
@@ -31,6 +33,11 @@ export function BlocksView(props: BlockProps): JSX.Element {
           chosen={address.block}
           choose={(block) => go({ block })}
         />
+        {props.isServed === false && (
+          <p class="notice">
+            {say("recordedBlocks")} <code>regard serve MODEL</code>
+          </p>
+        )}
       </div>
       <Figure {...props} />
     </>

@@ -265,3 +265,21 @@ def test_what_was_recorded_is_as_declared(monkeypatch: pytest.MonkeyPatch) -> No
         kinds = {"canned.training": "RecordedTraining", "canned.blocks": "RecordedBlocks"}
         kind = kinds.get(file.stem, "RecordedSentence")
         declared[kind].model_validate_json(file.read_bytes())
+
+
+def test_recorded_blocks_are_those_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "studio"))
+    made = runpy.run_path(str(ROOT / "studio" / "canned_blocks.py"))
+    kept, now = json.loads(made["PLACE"].read_text("utf-8")), json.loads(made["written"]())
+    assert list(kept) == list(now)
+    for topic in kept:
+        for one, other in zip(kept[topic], now[topic], strict=True):
+            assert one["question"] == other["question"]
+            assert one["answer"].keys() == other["answer"].keys()
+            for name, value in one["answer"].items():
+                if name in ("words", "names", "formulas"):
+                    assert value == other["answer"][name]
+                else:
+                    assert np.array(value) == pytest.approx(
+                        np.array(other["answer"][name]), abs=1e-3
+                    )

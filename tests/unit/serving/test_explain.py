@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from regard.lessons.explanation.blocks import mask_numbers, score_numbers
+from regard.lessons.explanation.blocks import mask_numbers, norm_numbers, score_numbers
 from regard.serving import Catalogue
 from tests.unit.serving.conftest import Live, living
 
@@ -24,6 +24,7 @@ def asked(live: Live, topic: str, **question: Any) -> httpx.Response:
 def test_numbers_are_those_of_the_library(bare: Live) -> None:
     said = asked(bare, "masks", masks=["causal", "padding"], seed=2).json()
     assert said == mask_numbers(["causal", "padding"], 2).model_dump()
+    assert asked(bare, "norms").json() == norm_numbers().model_dump()
     said = asked(bare, "scores", seed=2, query=[0.5, 1, 0, -2]).json()
     assert said == score_numbers(2, [0.5, 1.0, 0.0, -2.0]).model_dump()
 
@@ -35,7 +36,7 @@ def test_numbers_are_those_of_the_library(bare: Live) -> None:
         ("positions", {"width": 7}, 400, "even"),
         ("masks", {"masks": ["diagonal"]}, 422, "masks"),
         ("masks", {"seed": -1}, 422, "seed"),
-        ("norms", {}, 422, "table"),
+        ("norms", {"table": []}, 422, "table"),
         ("norms", {"table": [[1], [1, 2]]}, 400, "one length"),
         ("norms", {"table": [[1e99]]}, 422, "table"),
         ("norms", {"table": [[1] * 17]}, 422, "table"),
