@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import torch
 
-from regard.attention import Attention, ScaledDot, masks
+from regard.attention import Attended, Attention, ScaledDot, masks
 from regard.errors import SizeError
 from regard.inspection.recording import record
 from regard.lessons.explanation.steps import ExplainedStep, Explanation, NumberTable
@@ -115,7 +115,8 @@ class MaskedSentence:
 
     def weights(self, mask: Bool[Tensor, "1 L L"] | None) -> Float[Tensor, "L L"]:
         """What attention makes of the scores."""
-        return self.attention(self.query, self.key, self.key, mask).weights[0]
+        attended: Attended = self.attention(self.query, self.key, self.key, mask)
+        return attended.weights[0]
 
 
 class _Shown:
