@@ -25,6 +25,22 @@ def evaluate(
         typer.Option(help="In place of the two files: conversations, each turn to be answered."),
     ] = None,
     turns: Annotated[int, typer.Option(min=1, help="With --dialogue: how many are read.")] = 3,
+    images: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="For a model of pictures: a folder or .zip of them."),
+    ] = None,
+    captions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="What the --images show: a name, a tab and a caption a line."
+        ),
+    ] = None,
+    controls: Annotated[
+        bool,
+        typer.Option(
+            "--controls", help="For captions: also measure some that did not see the picture."
+        ),
+    ] = False,
     outputs: Annotated[
         Path | None, typer.Option(help="In place of a model: its output, a line each.")
     ] = None,
@@ -70,6 +86,13 @@ def evaluate(
     )
 
     system = _system(model, outputs)
+    if images is not None or captions is not None or controls:
+        given = {"images": images, "captions": captions, "corpus": corpus}
+        told: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+        if captions is not None or controls:
+            told |= {"controls": controls, "beam": beam, "alpha": alpha, "penalty": penalty}
+        _show_pictures(system, told, device, threads, as_json=as_json)
+        return
     needs_sources = system == model or (against is not None and against.is_dir())
     if dialogue is not None:
         if source is not None or target is not None or corpus is not None:
@@ -110,6 +133,21 @@ def evaluate(
     if dialogue is not None:
         report = replace(report, diversity=Diversity.of(lines))
     show(report, is_json=as_json)
+
+
+def _show_pictures(
+    model: Path, told: dict[str, Any], device: str, threads: int | None, *, as_json: bool
+) -> None:
+    """What a model of pictures says of how good it is."""
+    import json
+
+    from regard import api
+    from regard.devices import choose_device
+
+    searching.set_threads(threads)
+    found = api.evaluate(api.load(model, device=choose_device(device)), **told)
+    searching.write_utf8()
+    typer.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else str(found))
 
 
 def _system(model: Path | None, outputs: Path | None) -> Path:

@@ -235,7 +235,7 @@ class Captioner(LookingTranslator):
                 f"a captioner looks {' or '.join(LOOKS)}, not {normaliser}: choose one of them"
             )
         super().__init__(padding, sizes.d_hidden, draws=normaliser == "hard", baseline=baseline)
-        self.coverage, self.entropy = coverage, entropy
+        self.looks, self.coverage, self.entropy = normaliser, coverage, entropy
         self.encoder = encoder
         target = Embedding(n_tokens, sizes.d_embedding, Unplaced(), sizes.dropout, padding)
         attention = SourceAttention(

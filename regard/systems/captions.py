@@ -11,9 +11,10 @@ import torch
 from regard.config import Network
 from regard.config.networks import CaptionerSection
 from regard.data import Batch, MemoryCorpus, collate
+from regard.data.captions import read_captioned
 from regard.data.images import Picture
 from regard.decoding import Hypothesis, Search
-from regard.errors import WrongModelError
+from regard.errors import UsageError, WrongModelError
 from regard.inspection.importance import Losses
 from regard.inspection.trace import Trace
 from regard.inspection.trace.picture import TracedPicture
@@ -23,6 +24,7 @@ from regard.models.recurrent import RecurrentSizes
 from regard.shapes import Tensor
 from regard.special import EOS
 from regard.systems.caption_data import LONGEST, ROWS, prepare_captions, search_captions
+from regard.systems.caption_evaluation import CaptionEvaluation, evaluate_captions
 from regard.systems.evaluation import Evaluation, Lines, evaluate_pairs
 from regard.systems.networks import dropout_of
 from regard.systems.opened import OpenedModel, refusal
@@ -108,10 +110,29 @@ class PictureCaptioner(OpenedModel):
         source: Lines | None = None,
         target: Lines | None = None,
         corpus: str | None = None,
+        *,
+        images: str | Path | None = None,
+        captions: str | Path | None = None,
+        controls: bool = False,
         **options: Unpack[SearchOptions],
-    ) -> Evaluation:
-        """BLEU, chrF, TER, exact match and perplexity of captions; sources are pictures' paths."""
-        return evaluate_pairs(self, chosen_search(options), source, target, corpus)
+    ) -> Evaluation | CaptionEvaluation:
+        """How near captions come to references.
+
+        With ``images`` and ``captions``, or with ``controls``, each picture has all its references:
+        BLEU-1 to 4 with and without brevity penalty, ROUGE-L and CIDEr-D, and beside the model's
+        row those of captions that saw less. Otherwise there is one reference for each source, which
+        is the path of a picture: BLEU, chrF, TER, exact match and perplexity.
+        """
+        search = chosen_search(options)
+        if images is None and captions is None and not controls:
+            return evaluate_pairs(self, search, source, target, corpus)
+        if corpus is not None:
+            spec = corpus
+        elif images is None or captions is None:
+            raise UsageError("--images and --captions go together: pictures, and what they show")
+        else:
+            spec = f"{images}|{captions}"
+        return evaluate_captions(self, read_captioned([spec]), search, controls=controls)
 
     def caption_each(
         self, pictures: Iterable[Picture], search: Search, batch_rows: int = ROWS

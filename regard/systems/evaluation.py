@@ -46,7 +46,7 @@ class Diversity:
         return cls(distinct(cut, 1), distinct(cut, 2), *most_frequent(answers))
 
 
-class _Scores(Result):
+class Scores(Result):
     """Scores by name: ``found["bleu"]`` and ``found.scores``."""
 
     @property
@@ -63,7 +63,7 @@ class _Scores(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(_Scores):
+class Evaluation(Scores):
     """How near outputs come to their references, and how sure that is."""
 
     system: str
@@ -91,7 +91,7 @@ class Evaluation(_Scores):
 
 
 @dataclass(frozen=True, repr=False)
-class LabelEvaluation(_Scores):
+class LabelEvaluation(Scores):
     """How many labels are right; ``tables`` are by what they list: labels, tags, spans."""
 
     model: str
@@ -109,7 +109,7 @@ class LabelEvaluation(_Scores):
 
 
 @dataclass(frozen=True, repr=False)
-class TextEvaluation(_Scores):
+class TextEvaluation(Scores):
     """How well text is predicted: the loss in nats a token that was predicted."""
 
     shows: ClassVar[tuple[str, ...]] = ("loss", "perplexity")

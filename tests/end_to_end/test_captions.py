@@ -119,6 +119,20 @@ def test_it_is_measured_like_a_translator(folder: Path) -> None:
     assert record["perplexity"] > 1
 
 
+def test_several_captions_a_picture_and_captions_that_saw_less(folder: Path) -> None:
+    lines = [f"{n}.png#{k}\t{text}\n" for n in range(6) for k, text in enumerate(("一个", "两个"))]
+    (folder / "some.token").write_text("".join(lines), encoding="utf-8")
+    asked = ["--images", str(folder), "--captions", str(folder / "some.token"), "--controls"]
+    done = run(["evaluate", str(folder / "own"), *asked, "--json", "--beam", "2"])
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert (record["n_pictures"], record["n_references"]) == (6, 12)
+    assert list(record["rows"])[:2] == ["model", "another picture"]
+    done = run(["evaluate", str(folder / "own"), *asked[:2]])
+    assert done.returncode == 2
+    assert "--captions" in done.stderr
+
+
 def test_in_python_an_array_is_a_picture_too(folder: Path) -> None:
     model = regard.load(folder / "own")
     assert isinstance(model, PictureCaptioner)
