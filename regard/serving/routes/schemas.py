@@ -30,10 +30,11 @@ class EventStream(StreamingResponse):
 def stream_of(*events: type[BaseModel], description: str) -> dict[str, Any]:
     """What a route is told that answers with a stream of these, a JSON object a line."""
     items = [{"$ref": f"#/components/schemas/{event.__name__}"} for event in events]
+    told = {"schema": {"type": "string"}, "itemSchema": {"oneOf": items}}
     return {
-        "response_class": EventStream,
+        "response_class": StreamingResponse,  # of no media type: refusals are JSON
         "response_model": reduce(or_, events),  # so that OpenAPI has their schemas
-        "responses": {200: {"content": {EVENTS: {"itemSchema": {"oneOf": items}}}}},
+        "responses": {200: {"content": {EVENTS: told}}},
         "response_description": description,
     }
 
