@@ -27,7 +27,7 @@ def evaluate(
     turns: Annotated[int, typer.Option(min=1, help="With --dialogue: how many are read.")] = 3,
     images: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="For a model of pictures: a folder or .zip of them."),
+        typer.Option(metavar="DIR", help="For a model of pictures: a folder, .zip or idx files."),
     ] = None,
     captions: Annotated[
         str | None,
@@ -41,6 +41,14 @@ def evaluate(
             "--controls", help="For captions: also measure some that did not see the picture."
         ),
     ] = False,
+    extractor: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="For a generator of pictures: the ruler, a classifier's .safetensors, which is "
+            "written if it is not there.",
+        ),
+    ] = None,
     outputs: Annotated[
         Path | None, typer.Option(help="In place of a model: its output, a line each.")
     ] = None,
@@ -87,7 +95,12 @@ def evaluate(
 
     system = _system(model, outputs)
     if images is not None or captions is not None or controls:
-        given = {"images": images, "captions": captions, "corpus": corpus}
+        given = {
+            "images": images,
+            "captions": captions,
+            "corpus": corpus,
+            "extractor": extractor,
+        }
         told: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
         if captions is not None or controls:
             told |= {"controls": controls, "beam": beam, "alpha": alpha, "penalty": penalty}

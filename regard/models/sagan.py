@@ -279,7 +279,7 @@ class Sagan(Model):
         """Where the generator attends: places look at places."""
         if self.generator.attention is None:
             return ()
-        return (Site("encoder", 0, "generator.attention.attention.weights"),)
+        return (Site("cross", 0, "generator.attention.attention.weights"),)
 
     def draw(
         self, labels: Int[Tensor, "B"], generator: torch.Generator | None = None

@@ -1,6 +1,6 @@
 """Pictures: noise and a class in, a picture out (Self-Attention GAN, Zhang et al. 2018)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -13,22 +13,39 @@ from regard.config import Network, Recipe, known
 from regard.config.networks import SaganSection
 from regard.counting import counted, noun
 from regard.data import Batch, PictureBatches, PictureSet, Plan, read_picture_set
-from regard.errors import DataError, UsageError, WrongModelError
+from regard.decoding import Search
+from regard.errors import DataError, UsageError, WrongModelError, shortened
+from regard.evaluation.extractors import Extractor
+from regard.inspection.importance import Losses
+from regard.inspection.trace import Trace, TracedStep
+from regard.inspection.trace.picture import TracedPicture
 from regard.models import Model, Sagan
 from regard.models.sagan import hinge_of_discriminator, hinge_of_generator
 from regard.shapes import Float, Tensor
 from regard.systems.opened import OpenedModel, refusal
+from regard.systems.picture_evaluation import PictureEvaluation, ruler_of, split_pictures
 from regard.systems.system import IMAGES_ONLY, System, Wording
-from regard.text import NoText
+from regard.systems.watching import provenance, watch
+from regard.text import NoText, Token, Word
+from regard.text.tokens import Sentence
 from regard.training.defaults import Facts, derive
 from regard.training.prepared import Prepared
 from regard.training.tasks import Phase, Task
 
 _ROWS = 100  # pictures at once
 _MOST_NAMED = 12  # classes that a sentence names
+_LONGEST_SEED = 18  # digits
 
 Pixels = npt.NDArray[np.uint8]
 Label = str | int  # a class by its name or its number
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What a picture is drawn from: the seed of its noise, and the number of its class."""
+
+    seed: int
+    number: int
 
 
 @dataclass(frozen=True)
@@ -137,9 +154,140 @@ class PictureGenerator(OpenedModel):
             )
         return [self.number(one) for one in label]
 
+    def evaluate(
+        self,
+        images: str | Path,
+        *,
+        extractor: str | Path | Extractor | None = None,
+        updates: int = 2500,
+        seed: int = 1,
+    ) -> PictureEvaluation:
+        """How near samples come to real pictures, beside an untrained generator and real ones.
+
+        Args:
+            images: the pictures it learned from, with a part to measure by, such as fashion-mnist.
+            extractor: the ruler: a file of a classifier's weights, which is written if it is not
+                there, or anything with ``name`` and ``features``; without it a classifier learns.
+            updates: of each classifier.
+            seed: of samples and classifiers.
+        """
+        network = _section(self.loaded.recipe)
+        learned, held = split_pictures(
+            *(read_pictures([str(images)], network, part=part) for part in ("train", "test"))
+        )
+        ruler = ruler_of(learned, held, extractor, updates=updates, seed=seed)
+        rows = [
+            ruler.measure(name, generator.like(learned, seed), learned.labels)
+            for name, generator in (("samples", self), ("untrained generator", self.untrained()))
+        ]
+        rows.append(ruler.measure("real pictures", learned.pixels, learned.labels))
+        name = str(self.loaded.path)
+        return PictureEvaluation(name, str(images), ruler.extractor.name, len(held), rows)
+
+    def like(self, pictures: PictureSet, seed: int) -> Pixels:
+        """As many samples as there are pictures, of the same classes."""
+        labels = np.zeros(len(pictures), int) if pictures.labels is None else pictures.labels
+        first = seed * len(pictures)
+        return self.draw(self.noise(range(first, first + len(pictures))), labels.tolist())
+
+    def untrained(self) -> "PictureGenerator":
+        """The same network with the weights that it began with."""
+        recipe = self.loaded.recipe
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(recipe.training.seed)
+            model = _build(recipe.model, 0, 0)
+        model.to(self.device).freeze()
+        return PictureGenerator(replace(self.loaded, model=model))
+
+    def _drawing(self, source: Any) -> Drawing:
+        """A seed, alone or with a class: 3, "3" or "3 sneaker"."""
+        seed, _, label = str(source).strip().partition(" ")
+        if not seed.isdecimal() or len(seed) > _LONGEST_SEED:
+            raise UsageError(
+                f"{shortened(str(source))!r} draws no picture: give the number of a seed, and a "
+                "class after it if you like"
+            )
+        return Drawing(int(seed), self.number(label.strip() or 0))
+
+    def _check_source(self, source: Any) -> None:
+        self._drawing(source)
+
+    def _named(self, source: Any) -> str:
+        drawing = self._drawing(source)
+        of = f" of class {self.labels[drawing.number]}" if self.labels else ""
+        return f"the picture of seed {drawing.seed}{of}"
+
+    def _trace(
+        self, source: Any, target: str | None, search: Search | None, n_new: int | None
+    ) -> Trace:
+        """The picture, and for some places of it where the generator looked to draw them."""
+        network, drawing = _section(self.loaded.recipe), self._drawing(source)
+        if not network.attention:
+            raise UsageError(
+                f"{self.loaded.path} was trained with model.attention = 0 and looks nowhere: train "
+                "one that attends"
+            )
+        noise = self.noise([drawing.seed]).to(self.device)
+        labels = torch.tensor([drawing.number], device=self.device)
+        grid = network.attention, network.aspect * network.attention
+        places = _places(target, grid)
+        seen = watch(self.model, lambda: self.model.generator(noise, labels).flatten(2))
+        (site,) = seen.sites
+        rows = [row * grid[1] + column for row, column in places]
+        pixels = np.broadcast_to(self.draw(noise, [drawing.number])[0], (*network.canvas, 3))
+        return Trace(
+            TracedPicture(np.ascontiguousarray(pixels), grid, self._named(source)),
+            _said(places),
+            (replace(site, weights=site.weights[:, rows]),),
+            # A place is drawn, and not chosen among others: nothing is probable or not.
+            tuple(TracedStep(0.0, ()) for _ in places),
+            provenance(self.loaded, False, 0, seen.difference),
+        )
+
+    def _made(
+        self, source: Any, target: str | None, search: Search | None, n_new: int | None
+    ) -> NoReturn:
+        raise WrongModelError(refusal(self.loaded, "write what could become more or less probable"))
+
+    def _losses(self, examples: Iterable[Any]) -> Iterator[tuple[int, Losses]]:
+        raise WrongModelError(refusal(self.loaded, "write what could become more or less probable"))
+
     def use(self, inputs: Sequence[Any]) -> NoReturn:
         """It answers nothing that is read."""
         raise WrongModelError(refusal(self.loaded, "read anything"))
+
+
+def _places(given: str | None, grid: tuple[int, int]) -> list[tuple[int, int]]:
+    """Places of a map from their names, "8,3 4,4"; else its middle, and that of each quarter."""
+    height, width = grid
+    if given is None:
+        low, middle, high = ((height * n // 8, width * n // 8) for n in (2, 4, 6))
+        return [low, (low[0], high[1]), middle, (high[0], low[1]), high]
+    places = []
+    for one in given.split():
+        parts = one.split(",")
+        if len(parts) != 2 or not all(part.isdecimal() and len(part) < 6 for part in parts):
+            raise UsageError(f"{shortened(one)!r} is no place: give its row and column, as in 8,3")
+        row, column = int(parts[0]), int(parts[1])
+        if row >= height or column >= width:
+            raise UsageError(
+                f"the place {one} is outside of {height} × {width}: rows are 0 to {height - 1}, "
+                f"columns 0 to {width - 1}"
+            )
+        places.append((row, column))
+    return places
+
+
+def _said(places: Sequence[tuple[int, int]]) -> Sentence:
+    """Places as the words of a text."""
+    names = [f"{row},{column}" for row, column in places]
+    words, tokens, start = [], [], 0
+    for number, name in enumerate(names):
+        end = start + len(name)
+        words.append(Word(name, start, end))
+        tokens.append(Token(-1, name, start, end, number))
+        start = end + 1
+    return Sentence(" ".join(names), tuple(words), tuple(tokens))
 
 
 def as_pixels(drawn: Float[Tensor, "B Z Y X"]) -> Pixels:

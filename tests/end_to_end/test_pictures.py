@@ -10,6 +10,8 @@ import pytest
 from PIL import Image
 
 import regard
+from regard.errors import RegardError
+from regard.systems.picture_evaluation import PictureEvaluation
 from regard.systems.pictures import PictureGenerator
 from regard.training import read_metrics
 from tests.end_to_end.commands import begin, run
@@ -130,9 +132,69 @@ def test_info_says_what_it_draws(place: Path) -> None:
     assert record["model"]["colours"] == 1
 
 
+@pytest.mark.parametrize("ending", ["png", "svg", "trace", "json"])
+def test_where_the_generator_looked_is_drawn(place: Path, tmp_path: Path, ending: str) -> None:
+    out = tmp_path / f"look.{ending}"
+    asked = ["look", str(place / "model"), "--seed", "1", "--class", "squares"]
+    done = run([*asked, "--place", "3,5", "--place", "0,0", "--save", str(out)])
+    assert done.returncode == 0, done.stderr
+    assert out.stat().st_size > 500
+    assert "the picture of seed 1 of class squares" in done.stdout
+    assert "log P" not in done.stdout
+    assert "3,5 →" in done.stdout
+    if ending == "trace":
+        assert run(["look", str(out)]).returncode == 0
+
+
+def test_a_trace_holds_the_weights_of_the_places_asked_for(place: Path) -> None:
+    model = regard.load(place / "model")
+    assert isinstance(model, PictureGenerator)
+    trace = model.trace("4 bars", "0,7 2,2")
+    matrix = trace.attention()
+    assert matrix.rows == ("0,7", "2,2")
+    assert matrix.shape == (2, 64)
+    np.testing.assert_allclose(np.asarray(matrix).sum(-1), 1, rtol=1e-4)
+    assert trace.picture is not None
+    assert np.array_equal(trace.picture.pixels[:, :, :1], model.sample(label="bars", seed=4)[0])
+    assert len(model.trace(4).attention().rows) == 5
+    with pytest.raises(RegardError, match="does not write"):
+        model.ablate(4, "cross.0.0")
+    with pytest.raises(RegardError, match="does not write"):
+        model.importance([4])
+
+
+def test_it_is_measured_beside_controls(place: Path, tmp_path: Path) -> None:
+    model = regard.load(place / "model")
+    ruler = tmp_path / "ruler.safetensors"
+    found = regard.evaluate(model, images=place / "set", extractor=ruler, updates=30)
+    assert isinstance(found, PictureEvaluation)
+    assert [row.name for row in found.rows] == ["samples", "untrained generator", "real pictures"]
+    samples, untrained, real = found.rows
+    assert real.frechet < samples.frechet
+    assert untrained.frechet != samples.frechet
+    assert found["precision"] == samples.precision
+    assert all(row.accuracy is not None and 0 <= row.accuracy <= 1 for row in found.rows)
+    assert found.extractor == "classifier ruler.safetensors"
+    again = regard.evaluate(model, images=place / "set", extractor=ruler, updates=30)
+    assert again.to_dict()["rows"][0] == found.to_dict()["rows"][0]
+    assert "untrained generator" in str(found)
+
+
+@pytest.mark.slow
+def test_measured_by_the_command(place: Path) -> None:
+    done = run(["evaluate", str(place / "model"), "--images", str(place / "set"), "--json"])
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert record["extractor"] == "classifier of set, seed 1"
+    assert len(record["rows"]) == 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "facts"),
     [
+        (["look", "model", "--seed", "1", "--place", "9,9"], "outside of 8 × 8"),
+        (["look", "model", "--class", "bars"], "add --seed"),
+        (["look", "model", "a word"], "the number of a seed"),
         (["sample", "model", "--class", "circles"], "knows no class 'circles'"),
         (["sample", "model", "--grid", "8"], "--grid 8"),
         (["sample", "model", "--out", "x.txt"], ".png"),

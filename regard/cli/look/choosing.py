@@ -66,6 +66,23 @@ def find_trace(
     return _ablated(opened, sentence, target, n_new, without, kind)
 
 
+def drawing(
+    sentence: str | None,
+    target: str | None,
+    seed: int | None,
+    label: str | None,
+    places: "Sequence[str] | None",
+) -> tuple[str | None, str | None]:
+    """What is looked at: a sentence and its target, or a picture and places of it."""
+    if seed is None:
+        if label is not None or places:
+            raise UsageError("--class and --place are of a picture that is drawn: add --seed 1")
+        return sentence, target
+    if sentence is not None or target is not None:
+        raise UsageError("--seed stands in place of a sentence and its --target: leave one out")
+    return f"{seed} {label or ''}", " ".join(places) if places else None
+
+
 def _check_new(opened: "OpenedModel", target: str | None, n_new: int | None) -> None:
     if n_new is None:
         return

@@ -25,6 +25,23 @@ def look(
             show_default="the model's own",
         ),
     ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="In place of a sentence: what a picture is drawn from."),
+    ] = None,
+    label: Annotated[
+        str | None,
+        typer.Option("--class", help="With --seed: the class of the picture.", show_default="0"),
+    ] = None,
+    looking_from: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--place",
+            metavar="ROW,COLUMN",
+            help="With --seed: look from this place of the picture; repeatable.",
+            show_default="five",
+        ),
+    ] = None,
     generate: Annotated[
         int | None,
         typer.Option(min=1, help="Let a language model write so many tokens on.", show_default="1"),
@@ -93,6 +110,7 @@ def look(
     heads = choosing.heads_of(head)
     choices = choosing.Choices(view, site, layer, heads, word, tokens, special, reading, top, dark)
     searching.set_threads(threads)
+    sentence, target = choosing.drawing(sentence, target, seed, label, looking_from)
     trace, ablation = choosing.find_trace(
         model, sentence, target, n_new=generate, without=ablate, kind=site, device=device
     )

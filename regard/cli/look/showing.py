@@ -76,7 +76,7 @@ def _heading(trace: Trace) -> list[Text]:
     """What was given and what came of it, how probable that is, and who says so."""
     origin = trace.provenance
     how = " · the target was given" if origin.is_forced else ""
-    sure = f"log P {trace.log_probability:.2f} · " if trace.steps else ""
+    sure = f"log P {trace.log_probability:.2f} · " if trace.steps and trace.unit == "word" else ""
     said = [Text(clean(in_one_line(trace.source.text)), "bold")]
     if trace.steps:
         last = trace.target.labels(trace.target.tokens[-1:], merges=False)[0].text

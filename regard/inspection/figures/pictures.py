@@ -32,6 +32,8 @@ _SIDE, _APART, _WORD = 140.0, 14.0, 24.0
 _IN_ROW = 6
 _MOST_PIXELS = 280  # along a side, in files: more are not seen
 _DARKEST = 0.82  # where nobody looks
+_DARK = 90.0  # the mean of a picture that is mostly black, of 255
+_TINT, _LIGHT = 0.75, (255.0, 150.0, 40.0)  # how much, and red, green and blue of it
 _LARGE = 360.0  # pixels along a side of the picture with a path
 _BAR = 110.0
 
@@ -57,7 +59,7 @@ def draw_pictures(trace: Trace, view: View) -> Drawing:
     canvas = Canvas(view.theme)
     site = named(found)
     canvas.heading(
-        "Where it looked for each word",
+        f"Where it looked for each {trace.unit}",
         f"{site[0].lower()}{site[1:]}, {mean_of(found, trace)} · {picture.grid[0]} × "
         f"{picture.grid[1]} cells · brighter = more attention",
     )
@@ -81,7 +83,7 @@ def draw_pictures(trace: Trace, view: View) -> Drawing:
         canvas.image(x, y + _WORD, width, height, shown)
         boxes.append((x, y + _WORD, width, height))
     canvas.boxes(boxes, stroke="line")
-    canvas.note("full brightness: the largest weight of that word")
+    canvas.note(f"full brightness: the largest weight of that {trace.unit}")
     return canvas.finished()
 
 
@@ -116,15 +118,22 @@ def gazes(
 
 
 def lit(pixels: Pixels, light: Float[np.ndarray, "R C"]) -> Pixels:
-    """The picture under a black veil, thinner where the light (from 0 to 1) is; cells blend."""
+    """The picture under a black veil, thinner where the light (from 0 to 1) is; cells blend.
+
+    On a picture that is dark itself no veil is seen: there the light has a colour.
+    """
     from PIL import Image
 
     height, width = pixels.shape[:2]
     smooth = Image.fromarray(light.astype(np.float32)).resize(
         (width, height), Image.Resampling.BILINEAR
     )
-    shown = 1 - _DARKEST * (1 - np.clip(np.asarray(smooth), 0, 1))
-    drawn: Pixels = np.rint(pixels * shown[..., None]).astype(np.uint8)
+    bright = np.clip(np.asarray(smooth), 0, 1)[..., None]
+    if pixels.mean() < _DARK:
+        shown = (1 - _TINT * bright) * pixels + _TINT * bright * np.array(_LIGHT)
+    else:
+        shown = pixels * (1 - _DARKEST * (1 - bright))
+    drawn: Pixels = np.rint(shown).astype(np.uint8)
     return drawn
 
 

@@ -120,6 +120,11 @@ class Trace:
         return self.source if isinstance(self.source, TracedPicture) else None
 
     @property
+    def unit(self) -> str:
+        """What the steps are about: words, which were chosen, or places, which were drawn."""
+        return "word" if any(step.alternatives for step in self.steps) else "place"
+
+    @property
     def n_given(self) -> int:
         """How many of the steps are about tokens that were given: those of a prompt."""
         return len(self.source.tokens) - 1 if self.way.has_prompt else 0
