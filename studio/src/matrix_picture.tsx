@@ -151,7 +151,7 @@ export function MatrixPicture(props: Props): JSX.Element {
       <Legend {...squares} {...{ theme, say, zoom }} />
       {!props.isSilent && (
         <p class="told" aria-live="polite">
-          {shown === null ? (props.hint ?? say(hintOf(open))) : told(props, shown)}
+          {shown === null ? hintOf(props) : told(props, shown)}
         </p>
       )}
     </>
@@ -161,8 +161,11 @@ export function MatrixPicture(props: Props): JSX.Element {
 const isSame = (one: Cell | null, other: Cell | null): boolean =>
   one?.[0] === other?.[0] && one?.[1] === other?.[1];
 
-const hintOf = (open: Props["open"]): Word =>
-  open === undefined ? "readHint" : hasHover() ? "cellHint" : "cellHintTouch";
+/** What can be done here, with a mouse and keys or with a finger. */
+function hintOf({ hint, open, say }: Props): string {
+  if (hasHover()) return hint ?? say(open === undefined ? "readHint" : "cellHint");
+  return say(hint !== undefined || open === undefined ? "readHintTouch" : "cellHintTouch");
+}
 
 /** What is said of a cell: its words and its weight, or that it is masked. */
 function told({ squares, table, values, say, said, telling }: Props, [i, j]: Cell): string {

@@ -132,7 +132,7 @@ export const WORDS = {
     "{row} may not look at {column}: the cell is masked.",
     "{row} 不能看 {column}：这个格子被掩码遮住。",
   ],
-  masked: ["masked: may not be looked at", "被掩码遮住，不能看"],
+  masked: ["masked: not visible", "被掩码遮住"],
   scaleSaid: ["Colours from {low} to {high}", "颜色从 {low} 到 {high}"],
   zoom: ["Zoom", "缩放"],
   zoomIn: ["Zoom in", "放大"],
@@ -151,6 +151,7 @@ export const WORDS = {
     "点一下格子读数；再点一次看它的计算。",
   ],
   readHint: ["Point at a cell, or press an arrow key.", "指向格子或按方向键。"],
+  readHintTouch: ["Tap a cell to read it.", "点一下格子读数。"],
   headSaid: [
     "layer {layer}, head {head}: most from {row} to {column}, {value}",
     "第 {layer} 层第 {head} 头：最强的是 {row} 看 {column}，{value}",

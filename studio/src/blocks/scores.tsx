@@ -11,6 +11,7 @@ import type { Word } from "../words";
 import { Block } from "./block";
 import { turn, useNumbers } from "./numbers";
 
+const NARROW = 700; // less room than this has smaller cells
 const PLACES = ["h₁", "h₂", "h₃", "h₄"];
 
 const tenths = (value: number): number => Math.round(10 * value) / 10;
@@ -87,7 +88,7 @@ function Figures({ numbers, say, theme }: BlockProps & { numbers: ScoreNumbers }
       ...table,
       title: say("scores"),
       high: Math.max(...weights.flat()),
-      largest: 54,
+      largest: innerWidth < NARROW ? 36 : 54,
       longest: 300,
       number: (value) => value.toFixed(2),
     });

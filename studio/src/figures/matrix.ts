@@ -157,7 +157,7 @@ export function matrixFigure(wish: MatrixWish): Squares {
   if (wish.columnMeaning) {
     items.push({
       kind: "text",
-      x: left,
+      x: left + 3, // the names of rows are pinned up to here
       y: 8,
       text: wish.columnMeaning,
       size: 11.5,

@@ -10,7 +10,7 @@ import { type MatrixWish, matrixFigure, percent } from "../figures/matrix";
 import { withScale } from "../figures/scale";
 import { HeadsGrid } from "../heads_grid";
 import { MatrixPicture } from "../matrix_picture";
-import { type Ends, NOWHERE } from "../pointing";
+import { type Ends, NOWHERE, hasHover } from "../pointing";
 import { Save } from "../save";
 import { beside, titled } from "../scene";
 import type { Shown, Stage } from "../stage";
@@ -188,7 +188,9 @@ function Three({ stage, after, kind, layer, head, reading }: ThreeProps): JSX.El
         ))}
       </div>
       <p class="told" aria-live="polite">
-        {row === null || column === null ? say("readHint") : told(row, column)}
+        {row === null || column === null
+          ? say(hasHover() ? "readHint" : "readHintTouch")
+          : told(row, column)}
       </p>
       <Save
         scene={beside(

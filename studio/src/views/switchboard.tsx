@@ -169,6 +169,7 @@ function saved(bars: Scene, source: string, found: AblateAnswer, say: Say): Scen
 }
 
 const [WIDE, SIZE] = [560, 15];
+const NARROW = 700; // less room than this has shorter bars, and words that can be read
 
 const changeSaid = (found: AblateAnswer, say: Say): string =>
   say("change", { value: `${found.change > 0 ? "+" : ""}${signed(found.change, 3)}` });
@@ -191,6 +192,7 @@ function Outcome({ say, theme, shown, off, found }: OutcomeProps): JSX.Element {
               said: `${value >= 0.005 ? "+" : ""}${signed(value)}`,
             })),
             say("changesLead"),
+            innerWidth < NARROW ? 72 : 150,
           )
         : null,
     [found, say],

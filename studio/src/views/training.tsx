@@ -316,7 +316,7 @@ function Told({ shown, at, isTime, say, theme, colourOf }: ToldProps): JSX.Eleme
   const number = (value: number | null | undefined): string =>
     value === null || value === undefined ? "–" : written(value);
   return (
-    <div class="scrolling">
+    <Scrolling>
       <table class="reading" aria-live="polite">
         <thead>
           <tr>
@@ -358,6 +358,6 @@ function Told({ shown, at, isTime, say, theme, colourOf }: ToldProps): JSX.Eleme
           })}
         </tbody>
       </table>
-    </div>
+    </Scrolling>
   );
 }
