@@ -1,6 +1,7 @@
 """`regard look` as typed: what it prints, what it saves, what it refuses."""
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from regard.config.networks import (
 )
 from regard.folder import save
 from regard.inspection.trace import Trace
-from regard.systems import build
+from regard.systems import build, open_model
 from regard.text import Words
 
 from .conftest import called
@@ -207,6 +208,49 @@ def test_heads_are_switched_off(capsys: Captured, models: Path, tmp_path: Path) 
     code, out, _ = run(capsys, *given[:2], "--ablate", "decoder.0.2")
     assert code == 0
     assert "switched off decoder.0.2: " in out
+
+
+def test_the_layer_that_changed_is_shown_before_and_after(
+    capsys: Captured, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = open_model(models / "transformer")
+    before = opened.trace(CHINESE, ENGLISH)
+    after = opened.retrace(before, "encoder.0")
+    moved = before.moved(after)
+    most = max(moved, key=moved.__getitem__)
+    assert "encoder.0" not in moved  # what is off looks where it looked
+    given = (models / "transformer", CHINESE, "--target", ENGLISH, "--ablate", "encoder.0")
+    _, out, _ = run(capsys, *given, "--special", "--tokens")
+    assert f"attention that moved: {most} {100 * moved[most]:.1f} %" in " ".join(out.split())
+    kind, _, layer = most.partition(".")
+    assert f", layer {layer}, mean of all 3 heads" in out
+    parts = out.partition("\nbefore")[2].split("\nafter")
+    assert len(parts) == 3
+    weights = [one.site(kind, int(layer)).weights.mean(0) for one in (before, after)]
+    for part, values in zip(parts[:2], weights, strict=True):
+        row = part.strip().splitlines()[1].split()[1:]
+        assert row == ["·" if w < 0.005 else f"{100 * w:.0f}" for w in values[0][: len(row)]]
+    assert parts[2].startswith(" - before, in percentage points")
+    row = parts[2].strip().splitlines()[2].split()[1:]
+    points = (weights[1] - weights[0])[0]
+    assert row == ["·" if abs(p) < 0.005 else f"{100 * p:+.0f}" for p in points[: len(row)]]
+    _, out, _ = run(capsys, *given, "--site", "cross", "--layer", "1")
+    assert "Attention to the source, layer 1" in out
+    assert "after - before" in out
+    monkeypatch.setenv("COLUMNS", "200")
+    _, out, _ = run(capsys, *given)
+    assert re.search("^before  +after$", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("ablated", "view"), [("cross.1", ()), ("encoder.0", ("--view", "lines"))])
+def test_what_moves_nothing_or_is_seen_otherwise_has_no_before(
+    capsys: Captured, models: Path, ablated: str, view: tuple[str, ...]
+) -> None:
+    given = (models / "transformer", CHINESE, "--target", ENGLISH, "--ablate", ablated, *view)
+    code, out, _ = run(capsys, *given)
+    assert code == 0
+    assert ("attention that moved: none" in " ".join(out.split())) == (not view)
+    assert "before," not in out
 
 
 @pytest.mark.parametrize(

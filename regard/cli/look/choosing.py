@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from regard.counting import counted, noun
 from regard.errors import UsageError, shortened
 from regard.inspection.figures.view import View
-from regard.inspection.trace import KINDS, Trace
+from regard.inspection.trace import Trace
 from regard.special import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from regard.inspection.heads import Head
+    from regard.cli.look.change import Change
     from regard.inspection.trace import Table
-    from regard.systems import Ablation, OpenedModel
+    from regard.systems import OpenedModel
 
 MOST_LISTED = 20
 _OF_ROWS = ("matrix", "lines", "pictures")  # the forms in which one word can be looked from
@@ -30,7 +30,7 @@ def find_trace(
     without: str | None = None,
     kind: str | None = None,
     device: str = "auto",
-) -> tuple[Trace, "Ablation | None"]:
+) -> tuple[Trace, "Change | None"]:
     """The trace that a file holds, or of the text that the model translates, goes on from or fills.
 
     ``n_new`` is how many tokens a language model writes. ``without`` names heads to switch off
@@ -99,33 +99,19 @@ def _ablated(
     n_new: int | None,
     without: str,
     kind: str | None,
-) -> tuple[Trace, "Ablation"]:
+) -> tuple[Trace, "Change"]:
+    from regard.cli.look.change import Change, named_heads
     from regard.inspection.ablation import ablated
 
     ablation = opened.ablate(sentence, without, kind=kind, target=target, n_new=n_new)
     with ablated(opened.model, ablation.heads):
         found = opened.trace(sentence, target, n_new=n_new)
+    before = opened.trace(sentence, target, n_new=n_new)
     # Whoever opens the picture later must not take it for the whole model's.
     names = named_heads(found, ablation.heads)
     origin = replace(found.provenance, model=f"{found.provenance.model} without {names}")
-    return replace(found, provenance=origin), ablation
-
-
-def named_heads(trace: Trace, heads: "Sequence[Head]") -> str:
-    """The names of heads; where all of a layer or of a kind are meant, its name alone."""
-    names: list[str] = []
-    for kind in KINDS:
-        whole: list[str] = []
-        others: list[str] = []
-        for layer in trace.layers(kind):
-            mine = [head.head for head in heads if (head.kind, head.layer) == (kind, layer)]
-            if len(set(mine)) == trace.site(kind, layer).n_heads:
-                whole.append(f"{kind}.{layer}")
-            else:
-                others += [f"{kind}.{layer}.{head}" for head in mine]
-        is_all = whole and len(whole) == len(trace.layers(kind))
-        names += [kind] if is_all else [*whole, *others]
-    return ", ".join(names)
+    after = opened.retrace(before, ablation.heads)
+    return replace(found, provenance=origin), Change(ablation, before, after)
 
 
 def heads_of(given: str | None) -> tuple[int, ...] | None:
@@ -160,7 +146,7 @@ class Choices:
         """A view of this trace; ``usual_form`` is that of a text's, if none was asked for."""
         view = View(
             form=self.form or (usual_form if trace.picture is None else "pictures"),
-            site=self.site or trace.usual_site,
+            site=self.site,
             layer=self.layer,
             heads=self.heads,
             merges=not self.shows_tokens,

@@ -111,19 +111,21 @@ def look(
     choices = choosing.Choices(view, site, layer, heads, word, tokens, special, reading, top, dark)
     searching.set_threads(threads)
     sentence, target = choosing.drawing(sentence, target, seed, label, looking_from)
-    trace, ablation = choosing.find_trace(
+    trace, change = choosing.find_trace(
         model, sentence, target, n_new=generate, without=ablate, kind=site, device=device
     )
     seen = choices.view(trace, "matrix")
-    note = "" if ablation is None else showing.said_of(ablation, trace)
     shown = None
     if not as_json and (view is None or view in showing.FORMS or not places):
-        shown = showing.TerminalView.of(trace, seen, note)
+        shown = showing.TerminalView.of(trace, seen, change)
     drawn = choices.view(trace, "lines")
     for place in places:
         saving.save(trace, drawn, place)
         typer.echo(f"saved {place}", err=True)
-    for remark in [*choosing.remarks(trace, seen), *([note] if note and shown is None else [])]:
+    remarks = choosing.remarks(trace, seen)
+    if change is not None and shown is None:
+        remarks.append(change.said_of(trace))
+    for remark in remarks:
         typer.echo(f"regard: {remark}", err=True)
     if as_json:
         showing.write_json(trace)

@@ -1,4 +1,4 @@
-"""Weights as lists: what one word looks at, what each word looks at most, and each step."""
+"""Weights as a map and as lists: what words look at, what they look at most, and each step."""
 
 import math
 from collections.abc import Iterable
@@ -7,9 +7,9 @@ import numpy as np
 from rich.cells import set_cell_size
 from rich.text import Text
 
-from regard.cli.heat import MAX_LABEL, MAX_ROWS, bar, percent, row_label, shade
-from regard.cli.terminal import DIM, Column, beside, cut, table
-from regard.inspection.figures.view import View, check_steps
+from regard.cli.heat import MAX_LABEL, MAX_ROWS, HeatMap, bar, heat_map, percent, row_label, shade
+from regard.cli.terminal import DIM, Column, beside, clean, cut, table
+from regard.inspection.figures.view import View, check_steps, named, named_heads
 from regard.inspection.trace import Table, Trace, looks_of_steps
 from regard.text.tokens import Label, printed
 
@@ -20,6 +20,29 @@ LEAST_MAP = 8  # so that there is room for a word above
 MAX_WORD = 18
 _SHADES = ("··", "░░", "▒▒", "▓▓", "██")  # from nothing to the largest of a row
 _WARM = "#d9682c"
+
+
+def title(trace: Trace, table: Table, below: str) -> list[Text]:
+    """Whose weights they are, and what the rows and columns mean."""
+    n_heads = trace.site(table.kind, table.layer).n_heads
+    mean = "mean of " if len(table.heads) > 1 else ""
+    said = f"{named(table)}, {mean}{named_heads(table.heads, n_heads)}"
+    return [Text(said, "bold"), Text(clean(below), DIM), Text()]
+
+
+def weight_map(table: Table, width: int, *, marks_largest: bool = False) -> HeatMap:
+    """Weights in percent, brighter for more; the largest of a row underlined, if wanted."""
+    weights = table.mean
+    largest = weights.argmax(-1) if marks_largest and weights.size else None
+
+    def cell(i: int, j: int) -> Text:
+        weight = float(weights[i, j])
+        text = Text(percent(weight), shade(weight))
+        if largest is not None and largest[i] == j:
+            text.stylize("bold underline")
+        return text
+
+    return heat_map(cell, table.rows, table.columns, width)
 
 
 def looks_of_a_word(seen: Table, row: int, width: int) -> list[Text]:

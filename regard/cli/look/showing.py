@@ -2,23 +2,26 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
-from regard.cli.heat import HeatMap, heat_map, percent, shade
-from regard.cli.look.choosing import named_heads as names_of
-from regard.cli.look.lists import cell_maps, looks_of_a_word, looks_of_rows, steps
+from regard.cli.heat import HeatMap
+from regard.cli.look.change import Change
+from regard.cli.look.lists import (
+    cell_maps,
+    looks_of_a_word,
+    looks_of_rows,
+    steps,
+    title,
+    weight_map,
+)
 from regard.cli.searching import write_utf8
 from regard.cli.terminal import DIM, clean, open_console, print_lines
 from regard.errors import UsageError
-from regard.inspection.figures.view import View, check_across, named, named_heads, pictured
-from regard.inspection.trace import MASK, Side, Table, Trace
+from regard.inspection.figures.view import View, check_across, pictured
+from regard.inspection.trace import Side, Table, Trace
 from regard.text.tokens import in_one_line
-
-if TYPE_CHECKING:
-    from regard.systems import Ablation
 
 _NOTE = "#d9682c"
 _MOST_REPEATS = 60
@@ -33,37 +36,29 @@ class TerminalView:
     lines: list[Text]
 
     @classmethod
-    def of(cls, trace: Trace, view: View, note: str = "") -> "TerminalView":
-        """The view as lines, or a sentence that says why it cannot be."""
+    def of(cls, trace: Trace, view: View, change: Change | None = None) -> "TerminalView":
+        """The view as lines, or a sentence that says why it cannot be.
+
+        Of a change the map shows the layer that moved most, unless another is asked for.
+        """
         if view.form not in FORMS:
             raise UsageError(
                 f"--view {view.form} is drawn into a file: add --save {view.form}.svg, or choose "
                 f"{', '.join(FORMS[:-1])} or {FORMS[-1]} for the terminal"
             )
         console = open_console()
-        lines = [*_heading(trace), *([Text(note, _NOTE)] if note else []), Text()]
-        lines += _FORMS[view.form](trace, view, console.width)
+        note = [] if change is None else [Text(change.said_of(trace), _NOTE)]
+        lines = [*_heading(trace), *note, Text()]
+        if change is not None and change.can_show(view):
+            lines += change.lines(view, console.width)
+        else:
+            lines += _FORMS[view.form](trace, view, console.width)
         width = max(20, console.width)
         return cls(console, [part for line in lines for part in line.wrap(console, width)])
 
     def write(self) -> None:
         """Print them."""
         print_lines(self.console, self.lines)
-
-
-def said_of(ablation: "Ablation", trace: Trace) -> str:
-    """What switching heads off has done to the translation."""
-    names = names_of(trace, ablation.heads)
-    change = f"log P changes by {ablation.change:+.2f}"
-    if not ablation.changes:
-        said = f"there is no {MASK} by which to tell what that does"
-    elif trace.provenance.is_forced:
-        said = f"the given target stays, its {change}"
-    elif ablation.has_changed:
-        said = f"before it {trace.way.found} “{in_one_line(ablation.before.text)}”, whose {change}"
-    else:
-        said = f"it {trace.way.finds} the same, {change}"
-    return clean(f"switched off {names}: {said} (where they look is still shown; it has no effect)")
 
 
 def write_json(trace: Trace) -> None:
@@ -106,13 +101,13 @@ def _matrix(trace: Trace, view: View, width: int) -> list[Text]:
     if isinstance(view.word, str | int):
         row = table.row(view.word)
         return [
-            *_title(trace, table, f"row {row}, {table.row_meaning}: “{table.rows[row].text}”"),
+            *title(trace, table, f"row {row}, {table.row_meaning}: “{table.rows[row].text}”"),
             *looks_of_a_word(table, row, width),
             *_notes(trace, view, table, width, row),
         ]
     drawn = weight_map(table, width)
     return [
-        *_title(trace, table, f"rows: {table.row_meaning} · columns: looks at · percent"),
+        *title(trace, table, f"rows: {table.row_meaning} · columns: looks at · percent"),
         *drawn.lines,
         *_left_out(drawn),
         *_notes(trace, view, table, width),
@@ -123,7 +118,7 @@ def _lines(trace: Trace, view: View, width: int) -> list[Text]:
     table = view.table(trace)
     row = None if view.word is None else table.row(view.word)
     return [
-        *_title(trace, table, f"rows: {table.row_meaning} · then: looks at · percent"),
+        *title(trace, table, f"rows: {table.row_meaning} · then: looks at · percent"),
         *looks_of_rows(table, width, view.top_k, row),
         *_notes(trace, view, table, width, row),
     ]
@@ -136,7 +131,7 @@ def _alignment(trace: Trace, view: View, width: int) -> list[Text]:
     table = replace(table, weights=table.mean[None]).made_whole()
     drawn = weight_map(table, width, marks_largest=True)
     return [
-        *_title(trace, table, f"rows: {table.row_meaning} · columns: source · percent"),
+        *title(trace, table, f"rows: {table.row_meaning} · columns: source · percent"),
         *drawn.lines,
         *_left_out(drawn),
         Text(),
@@ -147,7 +142,7 @@ def _alignment(trace: Trace, view: View, width: int) -> list[Text]:
 def _pictures(trace: Trace, view: View, width: int) -> list[Text]:
     picture, table = pictured(trace, view)
     return [
-        *_title(trace, table, f"{table.row_meaning} → cells: row,column (from 0) · percent"),
+        *title(trace, table, f"{table.row_meaning} → cells: row,column (from 0) · percent"),
         *looks_of_rows(table, width, view.top_k, None),
         *cell_maps(table, picture.grid, width),
         *_notes(trace, view, table, width),
@@ -162,28 +157,6 @@ _FORMS: dict[str, Callable[[Trace, View, int], list[Text]]] = {
     "pictures": _pictures,
 }
 FORMS = tuple(_FORMS)
-
-
-def _title(trace: Trace, table: Table, below: str) -> list[Text]:
-    n_heads = trace.site(table.kind, table.layer).n_heads
-    mean = "mean of " if len(table.heads) > 1 else ""
-    title = f"{named(table)}, {mean}{named_heads(table.heads, n_heads)}"
-    return [Text(title, "bold"), Text(clean(below), DIM), Text()]
-
-
-def weight_map(table: Table, width: int, *, marks_largest: bool = False) -> HeatMap:
-    """Weights in percent, brighter for more; the largest of a row underlined, if wanted."""
-    weights = table.mean
-    largest = weights.argmax(-1) if marks_largest and weights.size else None
-
-    def cell(i: int, j: int) -> Text:
-        weight = float(weights[i, j])
-        text = Text(percent(weight), shade(weight))
-        if largest is not None and largest[i] == j:
-            text.stylize("bold underline")
-        return text
-
-    return heat_map(cell, table.rows, table.columns, width)
 
 
 def _left_out(drawn: HeatMap) -> list[Text]:

@@ -185,6 +185,19 @@ class Trace:
         known = ", ".join(site.name for site in self.sites)
         raise UsageError(f"this trace has no site {kind}.{layer}: choose one of {known}")
 
+    def moved(self, after: "Trace") -> dict[str, float]:
+        """Where another trace of the same tokens looks elsewhere, and how much of it moved.
+
+        Of each site by its name: ``½ Σⱼ |α'ᵢⱼ - αᵢⱼ|``, the mean of its rows and heads.
+        """
+        others = {site.name: site.weights for site in after.sites}
+        moves = {
+            site.name: float(np.abs(others[site.name] - site.weights).sum(-1).mean()) / 2
+            for site in self.sites
+            if others.get(site.name, site.weights[:0]).shape == site.weights.shape
+        }
+        return {name: share for name, share in moves.items() if share > 0}
+
     def attention(
         self,
         layer: int | None = None,

@@ -8,9 +8,9 @@ import torch
 from rich.cells import set_cell_size
 
 from regard.cli.heat import percent
-from regard.cli.look.choosing import Choices, find_trace, heads_of, named_heads, remarks
-from regard.cli.look.lists import looks_of_a_word, looks_of_rows, steps
-from regard.cli.look.showing import weight_map
+from regard.cli.look.change import named_heads
+from regard.cli.look.choosing import Choices, find_trace, heads_of, remarks
+from regard.cli.look.lists import looks_of_a_word, looks_of_rows, steps, weight_map
 from regard.config import Recipe, TransformerSection, read_recipe
 from regard.errors import UsageError
 from regard.folder import save
