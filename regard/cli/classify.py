@@ -1,4 +1,4 @@
-"""`regard classify`: the labels of texts, and how often they are right."""
+"""`regard classify`: the labels of texts or pictures, and how often they are right."""
 
 import json
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +9,7 @@ from regard.cli import labelled, searching
 
 if TYPE_CHECKING:
     from regard.errors import UsageError
-    from regard.systems import TextClassifier
+    from regard.systems import OpenedModel, TextClassifier
 
 
 def classify(
@@ -17,7 +17,8 @@ def classify(
     text: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Texts, or pairs with a tab between them; lines of standard input if none."
+            help="Texts, or pairs with a tab between them; lines of standard input if none. For a "
+            "model of pictures, their files."
         ),
     ] = None,
     top: Annotated[
@@ -33,19 +34,44 @@ def classify(
     threads: searching.Threads = None,
     device: searching.Device = "auto",
 ) -> None:
-    """Tell the labels of texts: label, probability and text; or judge a model with --gold FILE."""
+    """Tell the labels of texts or pictures; or judge a model of texts with --gold FILE."""
     from regard.devices import choose_device
-    from regard.systems import TextClassifier
+    from regard.systems import TextClassifier, open_model
 
     searching.set_threads(threads)
-    judge = TextClassifier.open(model, device=choose_device(device))
+    opened = open_model(model, choose_device(device))
     searching.write_utf8()
+    if opened.reads_pictures:
+        _classify_pictures(opened, text, top, gold, as_json=as_json)
+        return
+    judge = TextClassifier(opened.loaded)
     if gold is not None:
         labelled.refuse_both(text)
         labelled.show(judge.evaluate(gold, top), is_json=as_json)
         return
     for burst in labelled.bursts(text):
         _classify(judge, burst, top, as_json=as_json)
+
+
+def _classify_pictures(
+    opened: "OpenedModel", files: list[str] | None, top: int, gold: str | None, *, as_json: bool
+) -> None:
+    from regard.errors import UsageError
+
+    classify = opened.classify  # type: ignore[attr-defined]  # others say what they are for
+    if gold is not None:
+        raise UsageError(
+            f"--gold is for texts: regard evaluate {opened.loaded.path} --images {gold} measures it"
+        )
+    if not files:
+        raise UsageError(f"name pictures: regard classify {opened.loaded.path} picture.png")
+    for file in files:
+        (best,) = classify([file], top)
+        if as_json:
+            typer.echo(json.dumps({"input": file, **best.to_dict()}, ensure_ascii=False))
+            continue
+        for one in (best, *best.others):
+            typer.echo(f"{one.label}\t{one.probability:.3f}\t{file}")
 
 
 def _classify(judge: "TextClassifier", lines: list[str], top: int, *, as_json: bool) -> None:

@@ -10,6 +10,8 @@ import typer
 from regard.corpora import CORPORA, SEED, SIZES, TEXTS, Extract, open_corpus, parse_extract
 from regard.errors import UsageError
 
+CLUTTERED = "cluttered"  # made of pictures that are there, and no corpus of its own
+
 
 def data(
     corpus: Annotated[
@@ -42,8 +44,38 @@ def data(
         int | None, typer.Option(min=1, help="Print so many pairs, and write nothing.")
     ] = None,
     split: Annotated[str, typer.Option(help="The split to print with --show.")] = "train",
+    source: Annotated[
+        str | None,
+        typer.Option("--from", metavar="DIR", help="Of cluttered: the pictures it is made of."),
+    ] = None,
+    canvas: Annotated[
+        int, typer.Option(min=8, max=1024, help="Of cluttered: pixels each way.")
+    ] = 60,
+    pieces: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Of cluttered: pieces of other pictures.",
+            show_default="4; 8 on more than 60 pixels",
+        ),
+    ] = None,
 ) -> None:
     """List the corpora that need no download, or write one of them to plain files."""
+    if corpus == CLUTTERED:
+        from regard.cli.cluttered import write_cluttered
+
+        write_cluttered(
+            source,
+            out,
+            canvas=canvas,
+            n_pieces=pieces,
+            sizes={"train": size, "test": test_size},
+            seed=seed,
+            is_forced=force,
+        )
+        return
+    if source is not None or pieces is not None:
+        raise UsageError(f"--from and --pieces are of one corpus: regard data {CLUTTERED}")
     if corpus is None:
         if pair or out or show:
             raise UsageError(f"say which corpus: {', '.join([*CORPORA, *TEXTS])}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Union
 from pydantic import Field, model_validator
 
 from regard.config.alone import BertSection, GptSection
+from regard.config.glimpses import GlimpsesSection
 from regard.config.labelling import ClassifierSection, TaggerSection
 from regard.config.network import Heads, Network, Tie
 from regard.config.section import Auto, Layers, Places, Width
@@ -443,6 +444,7 @@ NETWORKS: dict[str, type[Network]] = {
     "bert-tag": TaggerSection,
     "captioner": CaptionerSection,
     "sagan": SaganSection,
+    "ram": GlimpsesSection,
 }
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ class Embedded:
     sides: tuple[str, str] | None = None  # what source and target are called; None: by the pair
     pairs: tuple[str, ...] = ()  # of languages, where there is a choice
     needs_pair: bool = True  # or all of them together, where none is chosen
+    gives: str = "pairs"  # the kind of training data; of "images" the targets are their classes
 
     @property
     def version(self) -> str:

@@ -15,7 +15,7 @@ from regard.data.labelled_rows import (
     word_rows,
 )
 from regard.data.picture_batches import PictureBatches
-from regard.data.picture_sets import Part, PictureSet, read_picture_set
+from regard.data.picture_sets import Part, PictureSet, join_picture_sets, read_picture_set
 from regard.data.prepared import PreparedCorpus, prepare
 from regard.data.readers import Pair, read_corpus, read_pairs
 from regard.data.spec import Spec, parse_labelled, parse_spec
@@ -53,6 +53,7 @@ __all__ = [
     "collate",
     "documents",
     "held_out_windows",
+    "join_picture_sets",
     "labelled_batch",
     "open_picture",
     "parse_labelled",

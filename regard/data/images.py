@@ -12,7 +12,7 @@ import torch
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from regard.corpora import Box
-from regard.corpora.scenes import draw_scene, is_scene
+from regard.corpora.drawn import draw, is_drawn
 from regard.errors import DataError, RegardError, UsageError
 from regard.shapes import Float, Tensor
 
@@ -111,8 +111,8 @@ def open_picture(picture: Picture, name: str | None = None) -> Image.Image:
             return _checked(name or "the array", _of_array(picture))
         case bytes():
             return _read(name or "the picture", io.BytesIO(picture))
-        case str() if is_scene(picture):
-            return Image.fromarray(draw_scene(picture))
+        case str() if is_drawn(picture):
+            return Image.fromarray(draw(picture))
         case str() | Path():
             path = Path(picture)
             if path.is_dir():
@@ -121,7 +121,7 @@ def open_picture(picture: Picture, name: str | None = None) -> Image.Image:
                 raise DataError(f"there is no picture {path}: give the path of a file.")
             return _read(name or str(path), path)
     raise UsageError(
-        "a picture is a path, bytes, an array, a PIL image or the text of a scene, not "
+        "a picture is a path, bytes, an array, a PIL image or the text of a drawing, not "
         f"{type(picture).__name__}"
     )
 

@@ -13,21 +13,29 @@ from regard.data.picture_sets import PictureSet
 class PictureBatches(Plan):
     """A set of pictures as batches of exactly ``n_pictures`` for each of ``n_ranks``.
 
+    ``rows`` are those that are read, where not all are; a large set stays where it is.
     Sources are pixels from -1 to 1, targets the number of the class, or 0 where there are none.
     What is left of an epoch beyond whole batches is not read in it.
     """
 
     def __init__(
-        self, pictures: PictureSet, seed: int, n_pictures: int, rank: int = 0, n_ranks: int = 1
+        self,
+        pictures: PictureSet,
+        seed: int,
+        n_pictures: int,
+        rank: int = 0,
+        n_ranks: int = 1,
+        rows: Rows | None = None,
     ) -> None:
-        check_share(len(pictures), "pictures", n_pictures, rank, n_ranks)
+        self.rows = np.arange(len(pictures)) if rows is None else rows
+        check_share(len(self.rows), "pictures", n_pictures, rank, n_ranks)
         self.pictures, self.seed = pictures, seed
-        self.n_pictures = min(n_pictures, len(pictures) // n_ranks)
+        self.n_pictures = min(n_pictures, len(self.rows) // n_ranks)
         self.rank, self.n_ranks = rank, n_ranks
 
     def epoch(self, k: int) -> Sequence[Rows]:
         """All pictures in an order of the epoch's own."""
-        order = np.random.default_rng([self.seed % 2**64, k]).permutation(len(self.pictures))
+        order = np.random.default_rng([self.seed % 2**64, k]).permutation(self.rows)
         together = self.n_pictures * self.n_ranks
         n_batches = len(order) // together
         whole = order[: n_batches * together].reshape(n_batches, together)

@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from regard.corpora import CORPORA, is_extract, parse_extract
+from regard.corpora.drawn import is_drawn
 from regard.data.idx_files import beside, idx_parts, is_idx_images, read_idx
 from regard.data.images import SMALLEST, open_picture, pixels_of
 from regard.errors import DataError, UsageError, shortened
@@ -113,7 +115,7 @@ def read_picture_set(
     classes: Sequence[str] | None = None,
     pads: bool = False,
 ) -> PictureSet:
-    """The pictures of a folder, a zip archive or an idx file; "mnist:test" names a part.
+    """The pictures of a folder, a zip archive, an idx file or a corpus; "mnist:test" is a part.
 
     Args:
         name: where they are.
@@ -128,8 +130,12 @@ def read_picture_set(
     """
     if n_channels not in (None, 1, 3):
         raise UsageError(f"pictures have 3 channels, or 1 of grey, not {n_channels}")
-    path, asked = _named(name)
     both = (size, size) if isinstance(size, int) else size
+    if _is_drawn(name):
+        found = _of_corpus(str(name), both)
+        found = found if classes is None or found.labels is None else _in_order(found, classes)
+        return _with_channels(found, n_channels)
+    path, asked = _named(name)
     wanted = _Wanted(asked, part, both, n_channels, classes is not None)
     if path.is_dir() and (parts := idx_parts(path)):
         found = _of_idx(_chosen_idx(path, parts, wanted), both, pads)
@@ -140,6 +146,66 @@ def read_picture_set(
     if classes is not None and found.labels is not None:
         found = _in_order(found, classes)
     return _with_channels(found, n_channels)
+
+
+def join_picture_sets(sets: Sequence[PictureSet]) -> PictureSet:
+    """Several sets as one; they have the same size, colours and classes.
+
+    Raises:
+        DataError: two of them do not go together.
+    """
+    first, *others = sets
+    if not others:
+        return first
+    for one in others:
+        for what, mine, its in (
+            ("size", first.size, one.size),
+            ("colours", first.n_channels, one.n_channels),
+            ("classes", first.classes, one.classes),
+        ):
+            if mine != its:
+                raise DataError(
+                    f"{first.name} and {one.name} differ in their {what}: name sets that go "
+                    "together, or put the pictures into one folder."
+                )
+    labels, boxes = (
+        [found for one in sets if (found := getattr(one, key)) is not None]
+        for key in ("labels", "boxes")
+    )
+    return replace(
+        first,
+        pixels=np.concatenate([one.pixels for one in sets]),
+        labels=np.concatenate(labels) if len(labels) == len(sets) else None,
+        boxes=np.concatenate(boxes) if len(boxes) == len(sets) else None,
+        name=", ".join(one.name for one in sets),
+        files=tuple(one.file(row) for one in sets for row in range(len(one))),
+        n_skipped=sum(one.n_skipped for one in sets),
+    )
+
+
+def _is_drawn(name: str | Path) -> bool:
+    """Whether a name is that of a corpus; a file or folder of that name comes first."""
+    return isinstance(name, str) and is_extract(name) and not Path(name).exists()
+
+
+def _of_corpus(name: str, size: tuple[int, int] | None) -> PictureSet:
+    """The pictures that a corpus describes; their targets are classes where it is one of labels."""
+    extract = parse_extract(name)
+    examples = list(extract.draw())
+    if not examples or not is_drawn(examples[0].source):
+        raise DataError(f"the corpus {extract.corpus} has no pictures: choose digits or scenes:en.")
+    images = [open_picture(one.source) for one in examples]
+    shape = size or (images[0].height, images[0].width)
+    found = PictureSet(
+        np.stack([pixels_of(one, shape) for one in images]),
+        name=name,
+        files=tuple(one.source for one in examples),
+    )
+    if CORPORA[extract.corpus].gives != "images":
+        return found
+    classes = tuple(sorted({one.target for one in examples}))
+    labels = np.array([classes.index(one.target) for one in examples], np.int64)
+    return replace(found, labels=labels, classes=classes)
 
 
 def _named(name: str | Path) -> tuple[Path, Part | None]:

@@ -5,6 +5,7 @@ from regard.models.bert import Bert
 from regard.models.captioner import Captioner
 from regard.models.encoder import Sizes
 from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.glimpses import RecurrentAttention
 from regard.models.gpt import Gpt
 from regard.models.interface import SearchesItself, Step
 from regard.models.labelling import Classifier, Labeller, Tagger
@@ -25,6 +26,7 @@ __all__ = [
     "Model",
     "MovingAverage",
     "Predicted",
+    "RecurrentAttention",
     "Sagan",
     "SearchesItself",
     "Sizes",

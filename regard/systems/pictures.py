@@ -12,7 +12,14 @@ import torch
 from regard.config import Network, Recipe, known
 from regard.config.networks import SaganSection
 from regard.counting import counted, noun
-from regard.data import Batch, PictureBatches, PictureSet, Plan, read_picture_set
+from regard.data import (
+    Batch,
+    PictureBatches,
+    PictureSet,
+    Plan,
+    join_picture_sets,
+    read_picture_set,
+)
 from regard.decoding import Search
 from regard.errors import DataError, UsageError, WrongModelError, shortened
 from regard.evaluation.extractors import Extractor
@@ -389,32 +396,19 @@ def _section(recipe: Recipe) -> SaganSection:
 def read_pictures(names: Sequence[str], network: SaganSection, **part: Any) -> PictureSet:
     """Sets of pictures as one, as large as a network draws them and with the classes it knows."""
     colours = None if network.colours == "auto" else network.colours
-    first, *others = (
-        read_picture_set(
-            name,
-            size=network.canvas,
-            n_channels=colours,
-            classes=network.labels or None,
-            pads=True,
-            **part,
-        )
-        for name in names
-    )
-    for one in others:
-        if (one.classes, one.n_channels) != (first.classes, first.n_channels):
-            raise DataError(
-                f"{one.name} has other classes or colours than {first.name}: name sets that have "
-                "the same, or put all pictures into one folder."
+    return join_picture_sets(
+        [
+            read_picture_set(
+                name,
+                size=network.canvas,
+                n_channels=colours,
+                classes=network.labels or None,
+                pads=True,
+                **part,
             )
-        labels = None if first.labels is None or one.labels is None else [first.labels, one.labels]
-        first = replace(
-            first,
-            pixels=np.concatenate([first.pixels, one.pixels]),
-            labels=None if labels is None else np.concatenate(labels),
-            files=(),
-            n_skipped=first.n_skipped + one.n_skipped,
-        )
-    return first
+            for name in names
+        ]
+    )
 
 
 def _prepare(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepared:

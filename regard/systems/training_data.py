@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from regard.config import Recipe, read_recipe
-from regard.corpora import TEXTS, parse_extract
+from regard.corpora import CORPORA, TEXTS, parse_extract
 from regard.counting import counted
 from regard.errors import UsageError
 from regard.systems.system import system_of
@@ -73,7 +73,8 @@ class TrainingData:
         if self.corpus in TEXTS:
             return learned | {"text": [self.corpus]}, held
         train, own = _splits(self.corpus)
-        return learned | {"pairs": train}, held if any(held.values()) else held | {"pairs": own}
+        gives = CORPORA[self.corpus.partition(":")[0]].gives
+        return learned | {gives: train}, held if any(held.values()) else held | {gives: own}
 
 
 def asked_recipe(

@@ -261,6 +261,14 @@ export type GeneratedEvent = {
   reason: "stop" | "length";
 };
 
+/** One look: its middle and the sides of its patches in pixels, and what was believed then. */
+export type Glimpse = {
+  x: number;
+  y: number;
+  sides: readonly number[];
+  beliefs: readonly (readonly [string, number])[];
+};
+
 /** What a head does in this sentence, each number a mean over its rows. */
 export type HeadAnswer = {
   kind: "encoder" | "decoder" | "cross";
@@ -427,6 +435,8 @@ export type PartialEvent = {
 export type PictureDocument = {
   /** Rows and columns of cells. */
   grid: readonly [number, number];
+  /** Of a model that moves over the picture, for each look: x, y and the sides of what it saw, in pixels. */
+  gazes?: readonly (readonly number[])[];
   /** Left, top, right and bottom of each cell, in pixels; the last two excluded. */
   boxes: readonly (readonly [number, number, number, number])[];
   /** A PNG file in base64. */
@@ -437,6 +447,16 @@ export type PictureDocument = {
 export type PictureHeader = {
   /** Rows and columns of cells. */
   grid: readonly [number, number];
+  /** Of a model that moves over the picture, for each look: x, y and the sides of what it saw, in pixels. */
+  gazes?: readonly (readonly number[])[];
+};
+
+/** What a picture shows, how probable that is, and the glimpses that told it. */
+export type PictureLabel = {
+  label: string;
+  probability: number;
+  others?: readonly PictureLabel[];
+  glimpses?: readonly Glimpse[];
 };
 
 /** The encoding of each place, and the products of the first places with each other. */
@@ -816,7 +836,14 @@ export type UseAnswer = {
   model: string;
   does: string;
   results: readonly (
-    Translation | Caption | Answer | WrittenText | FilledText | TaggedText | TextLabel
+    | Translation
+    | Caption
+    | Answer
+    | WrittenText
+    | FilledText
+    | TaggedText
+    | TextLabel
+    | PictureLabel
   )[];
 };
 
@@ -1015,6 +1042,7 @@ export const SCHEMAS = {
         prefixItems: [{ type: "integer" }, { type: "integer" }],
         type: "array",
       },
+      gazes: { items: { items: { type: "number" }, type: "array" }, type: "array" },
       boxes: {
         items: {
           maxItems: 4,
@@ -1043,6 +1071,7 @@ export const SCHEMAS = {
         prefixItems: [{ type: "integer" }, { type: "integer" }],
         type: "array",
       },
+      gazes: { items: { items: { type: "number" }, type: "array" }, type: "array" },
     },
     required: ["grid"],
     type: "object",

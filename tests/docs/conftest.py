@@ -44,6 +44,7 @@ TRAINED = {
         ),
         *("--set", "training.measure=loss", "--set", "training.decodes_at_validation=false"),
     ),
+    "runs/ram": ("train", "ram", *SHORT, "--images", "digits:train:100"),
     "runs/sagan": (
         *("train", "sagan", *SHORT, "--images", str(Path(__file__).parents[2] / "docs/pictures")),
         *("--set", "model.channels=[8,8,8,8]", "--set", "training.batch_tokens=2"),

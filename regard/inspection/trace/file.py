@@ -129,7 +129,8 @@ def _head(trace: Trace) -> dict[str, Any]:
     if said["does"] == TraceHeader.model_fields["does"].default:
         del said["does"]  # files of before have none
     if trace.picture is not None:
-        said[_PICTURE] = {"grid": trace.picture.grid}
+        gazes = {"gazes": trace.picture.gazes} if trace.picture.gazes else {}
+        said[_PICTURE] = {"grid": trace.picture.grid, **gazes}
     return said
 
 
@@ -203,7 +204,8 @@ def _source(head: TraceHeader, pixels: np.ndarray | None, place: Path) -> Source
     if head.picture is None:
         return head.source
     try:
-        picture = TracedPicture(np.asarray(pixels), head.picture.grid, head.source.text)
+        said = head.picture
+        picture = TracedPicture(np.asarray(pixels), said.grid, head.source.text, said.gazes)
         if picture.tokens == head.source.tokens:
             return picture
     except UsageError:

@@ -25,6 +25,9 @@ class TracedPicture:
     pixels: np.ndarray  # uint8, height × width × 3
     grid: tuple[int, int]  # rows and columns of cells
     text: str = "a picture"  # what it is called: the name of its file, or what it shows
+    # Where a model looked that moves over the picture: of each look x, y and the sides of what it
+    # saw, in pixels.
+    gazes: tuple[tuple[float, ...], ...] = ()
     words: ClassVar[tuple[Word, ...]] = ()
     gaps: ClassVar[tuple[int, ...]] = ()
 

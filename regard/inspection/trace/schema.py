@@ -31,6 +31,11 @@ class PictureHeader(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     grid: tuple[int, int] = Field(description="Rows and columns of cells.")
+    gazes: tuple[tuple[float, ...], ...] = Field(
+        (),
+        description="Of a model that moves over the picture, for each look: x, y and the sides of "
+        "what it saw, in pixels.",
+    )
 
 
 class TraceHeader(BaseModel):

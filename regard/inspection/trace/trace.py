@@ -13,6 +13,7 @@ from regard.inspection.trace.picture import Source, TracedPicture
 from regard.inspection.trace.ways import (
     ATTENTIONS,
     CAPTIONING,
+    GLIMPSING,
     KINDS,
     WAYS,
     AttentionKind,
@@ -112,7 +113,9 @@ class Trace:
     @property
     def way(self) -> TracedWay:
         """What follows from what the model does."""
-        return WAYS[self.does] if self.picture is None else CAPTIONING
+        if self.picture is None:
+            return WAYS[self.does]
+        return GLIMPSING if self.picture.gazes else CAPTIONING
 
     @property
     def picture(self) -> TracedPicture | None:

@@ -69,6 +69,16 @@ WAYS: dict[Does, TracedWay] = {
 CAPTIONING = replace(
     WAYS["translate"], counts="{n} cells and {targets}", title="The caption, step by step"
 )
+# One that moves over a picture says what it believes after each look.
+GLIMPSING = replace(
+    CAPTIONING,
+    counts="{n} cells and {n_new} glimpses",
+    title="What it believed, glimpse by glimpse",
+    shows="label believed",
+    steps="glimpses",
+    found="told",
+    finds="tells",
+)
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from regard.systems import (
     WrittenText,
 )
 from regard.systems.captions import Caption
+from regard.systems.glimpses import PictureLabel
 
 
 class UseQuestion(Question):
@@ -48,7 +49,14 @@ class UseQuestion(Question):
 
 
 UseResult = (
-    Translation | Caption | Answer | WrittenText | FilledText | TaggedText | TextLabel
+    Translation
+    | Caption
+    | Answer
+    | WrittenText
+    | FilledText
+    | TaggedText
+    | TextLabel
+    | PictureLabel
 )  # what ``use`` of the opened models gives
 
 

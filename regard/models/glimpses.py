@@ -1,0 +1,306 @@
+"""The Recurrent Attention Model: a picture, looked at glimpse by glimpse.
+
+Mnih, Heess, Graves and Kavukcuoglu (2014), "Recurrent Models of Visual Attention". A retina sees a
+small patch sharply and larger ones around it ever more coarsely; a recurrent core remembers what
+was seen; a locator says where to look next, and an action network what the picture shows. The cost
+of a glimpse does not depend on the size of the picture.
+
+A place is ``(x, y)``, each from -1 (left, top) to 1. Places are drawn by lot while training and
+cannot be derived through: what is shown is learned by the loss of classification, where to look by
+REINFORCE alone.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from regard.attention import Probe, Site
+from regard.errors import SizeError, UsageError
+from regard.models.model import Model
+from regard.models.reinforce import MovingAverage
+from regard.shapes import Bool, Float, Int, Tensor
+
+LOCATORS = ("learned", "frozen", "random", "centre", "raster")
+BASELINES = ("learned", "average", "none")
+CORES = ("lstm", "rnn")
+
+Places = Float[Tensor, "B T 2"]
+
+
+class Retina(nn.Module):
+    """Patches around a place, all of ``side × side`` numbers: each shows twice as much as before.
+
+    Patch k is the mean of squares of 2ᵏ × 2ᵏ pixels; outside of the picture is black. Two probes
+    have one head a scale: ``contexts`` is what is seen, ``weights`` how the patches lie on the
+    cells of a grid, which follows from the place and changes nothing.
+    """
+
+    def __init__(self, side: int, n_scales: int, size: int, n_cells: int) -> None:
+        super().__init__()
+        if min(side, n_scales, n_cells) < 1 or size < side:
+            raise SizeError(
+                f"a retina of {n_scales} × {side} × {side} does not fit a picture of {size} pixels"
+            )
+        self.side, self.n_scales, self.size, self.n_cells = side, n_scales, size, n_cells
+        self.weights, self.contexts = Probe(), Probe()
+
+    @property
+    def n_heads(self) -> int:
+        """One a scale, for those who look at it as attention."""
+        return self.n_scales
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """Pixels each way that the patches show."""
+        return tuple(self.side * 2**k for k in range(self.n_scales))
+
+    @property
+    def border(self) -> int:
+        """Pixels around a picture, so that every patch of it lies inside."""
+        return math.ceil(self.sides[-1] / 2)
+
+    def padded(self, pictures: Float[Tensor, "B Z Y X"]) -> Float[Tensor, "B Z V W"]:
+        """Pictures from 0 to 1 with black around them."""
+        if pictures.shape[2:] != (self.size, self.size):
+            raise SizeError(
+                f"pictures of {pictures.shape[2]} × {pictures.shape[3]} were given to a retina for "
+                f"{self.size} × {self.size}"
+            )
+        return F.pad((pictures + 1) / 2, (self.border,) * 4)
+
+    def forward(
+        self, padded: Float[Tensor, "B Z V W"], places: Float[Tensor, "B 2"]
+    ) -> Float[Tensor, "B P"]:
+        """All patches around a place of each picture, as one row of numbers."""
+        rows, channels, _, width = padded.shape
+        flat = padded.flatten(2)
+        centres = self.centres(places) + self.border
+        patches = []
+        for side in self.sides:
+            corner = centres - side // 2
+            along = torch.arange(side, device=padded.device)
+            y, x = (corner[:, axis, None] + along for axis in (1, 0))
+            inside = (y[:, :, None] * width + x[:, None, :]).flatten(1)
+            found = flat.gather(2, inside[:, None].expand(-1, channels, -1))
+            patch = found.view(rows, channels, side, side)
+            patches.append(F.avg_pool2d(patch, side // self.side) if side > self.side else patch)
+        if self.weights.is_watched:
+            self.weights(self._footprints(centres - self.border))
+        seen: Tensor = self.contexts(torch.stack(patches, 1).flatten(2)[:, :, None])
+        return seen.flatten(1)
+
+    def centres(self, places: Float[Tensor, "*B 2"]) -> Int[Tensor, "*B 2"]:
+        """The pixel that each place is at, as x and y."""
+        return ((places.clamp(-1, 1) + 1) / 2 * self.size).round().long()
+
+    def _footprints(self, centres: Int[Tensor, "B 2"]) -> Float[Tensor, "B H 1 K"]:
+        """Of each patch, how it lies on the cells of the picture: shares of one."""
+        edges = torch.linspace(0, self.size, self.n_cells + 1, device=centres.device)
+        shares = []
+        for side in self.sides:
+            low = (centres - side // 2)[..., None].float()
+            overlap = torch.minimum(edges[1:], low + side) - torch.maximum(edges[:-1], low)
+            x, y = overlap.clamp(min=0).unbind(1)
+            area = (y[:, :, None] * x[:, None, :]).flatten(1)
+            shares.append(area / area.sum(1, keepdim=True).clamp(min=1e-9))
+        return torch.stack(shares, 1)[:, :, None]
+
+
+class GlimpseNetwork(nn.Module):
+    """What and where as one vector: ``g = relu(A relu(θ⁰ ρ) + B relu(θ¹ l))``, A and B being θ²."""
+
+    def __init__(self, d_patch: int, d_part: int, d_glimpse: int) -> None:
+        super().__init__()
+        self.what, self.where = nn.Linear(d_patch, d_part), nn.Linear(2, d_part)
+        self.both = nn.Linear(2 * d_part, d_glimpse)
+
+    def forward(
+        self, patches: Float[Tensor, "B P"], places: Float[Tensor, "B 2"]
+    ) -> Float[Tensor, "B D"]:
+        """The vector of a glimpse."""
+        parts = torch.cat([self.what(patches), self.where(places)], 1)
+        return F.relu(self.both(F.relu(parts)))
+
+
+class Core(nn.Module):
+    """What remembers the glimpses: an LSTM, or ``h = relu(W h + U g)`` as in the paper."""
+
+    def __init__(self, kind: str, d_glimpse: int, d_hidden: int) -> None:
+        super().__init__()
+        if kind not in CORES:
+            raise UsageError(f"there is no core {kind!r}: choose {' or '.join(CORES)}")
+        make = nn.LSTMCell if kind == "lstm" else nn.RNNCell
+        self.unit: nn.LSTMCell | nn.RNNCell = (
+            make(d_glimpse, d_hidden)
+            if kind == "lstm"
+            else nn.RNNCell(d_glimpse, d_hidden, nonlinearity="relu")
+        )
+
+    def forward(
+        self, glimpse: Float[Tensor, "B D"], state: tuple[Tensor, ...] | None
+    ) -> tuple[Float[Tensor, "B H"], tuple[Tensor, ...]]:
+        """The state after one more glimpse, and all that is remembered."""
+        if isinstance(self.unit, nn.LSTMCell):
+            h, c = self.unit(glimpse, state)
+            return h, (h, c)
+        h = self.unit(glimpse, None if state is None else state[0])
+        return h, (h,)
+
+
+class Locator(nn.Module):
+    """Where to look next: the middle of a normal distribution, ``tanh(V relu(W h))``."""
+
+    def __init__(self, d_hidden: int) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(d_hidden, d_hidden // 2)
+        self.place = nn.Linear(d_hidden // 2, 2)
+
+    def forward(self, state: Float[Tensor, "B H"]) -> Float[Tensor, "B 2"]:
+        """The most probable place."""
+        return torch.tanh(self.place(F.relu(self.hidden(state))))
+
+
+@dataclass(frozen=True)
+class Glimpsed:
+    """What came of looking: where it looked, what it believed after each glimpse, and the lots.
+
+    The first place is given or drawn; the draws are of the others.
+    """
+
+    places: Places
+    logits: Float[Tensor, "B T C"]
+    log_probability: Float[Tensor, "B U"]  # of every place but the first, which the locator drew
+    expected: Float[Tensor, "B U"]  # the reward, before each of those
+
+
+class RecurrentAttention(Model):
+    """A retina that is led over a picture, and a label at the end.
+
+    ``locator`` is "learned", or for comparison "frozen" (as it was first), "random" (places drawn
+    alike), "centre" or "raster" (row by row). ``deviation`` is that of the places drawn while
+    training; otherwise the most probable place is taken.
+    """
+
+    def __init__(
+        self,
+        n_labels: int,
+        retina: Retina,
+        *,
+        n_channels: int = 1,
+        n_glimpses: int = 6,
+        core: str = "lstm",
+        d_hidden: int = 256,
+        deviation: float = 0.1,
+        locator: str = "learned",
+        baseline: str = "learned",
+    ) -> None:
+        super().__init__(padding=0)
+        for given, known in ((locator, LOCATORS), (baseline, BASELINES)):
+            if given not in known:
+                raise UsageError(f"there is no {given!r} here: choose one of {', '.join(known)}")
+        if n_glimpses < 1 or n_labels < 1 or deviation <= 0:
+            raise SizeError(
+                f"{n_glimpses} glimpses, {n_labels} labels and a deviation of {deviation} make no "
+                "model: give 1 or more, and more than 0"
+            )
+        self.n_glimpses, self.deviation, self.policy = n_glimpses, deviation, locator
+        self.retina = retina
+        d_patch = n_channels * retina.n_scales * retina.side**2
+        self.glimpse = GlimpseNetwork(d_patch, d_hidden // 2, d_hidden)
+        self.core = Core(core, d_hidden, d_hidden)
+        self.locator = Locator(d_hidden).requires_grad_(locator == "learned")
+        self.output = nn.Linear(d_hidden, n_labels)
+        self.expecting = nn.Linear(d_hidden, 1) if baseline == "learned" else None
+        self.average = MovingAverage() if baseline == "average" else None
+
+    @property
+    def draws(self) -> bool:
+        """Whether places are learned, and drawn while they are."""
+        return self.policy == "learned"
+
+    def forward(
+        self, pictures: Float[Tensor, "B Z Y X"], first: Float[Tensor, "B 2"] | None = None
+    ) -> Float[Tensor, "B C"]:
+        """The logits of what each picture shows, after the last glimpse."""
+        return self.look(pictures, first).logits[:, -1]
+
+    def look(
+        self,
+        pictures: Float[Tensor, "B Z Y X"],
+        first: Float[Tensor, "B 2"] | None = None,
+        path: Places | None = None,
+    ) -> Glimpsed:
+        """Glimpse after glimpse, from a first place on, or along a path that is given.
+
+        Without a first place it is drawn, as all are while training.
+        """
+        padded = self.retina.padded(pictures)
+        if path is None and self.policy in ("random", "centre", "raster"):
+            path = self.path(len(pictures), self.policy, padded)
+        place = first if first is not None else _anywhere(len(pictures), padded)
+        places, states, means, state = [], list[Tensor](), list[Tensor](), None
+        for t in range(self.n_glimpses):
+            place = path[:, t] if path is not None else place
+            places.append(place)
+            h, state = self.core(self.glimpse(self.retina(padded, place), place), state)
+            states.append(h)
+            if t + 1 < self.n_glimpses:
+                means.append(self.locator(h.detach()))
+                place = self._drawn(means[-1])
+        hidden = torch.stack(states, 1)
+        seen = torch.stack(places, 1)
+        drawn, expected = self._chances(seen[:, 1:], means, hidden[:, :-1])
+        return Glimpsed(seen, self.logits(self.output(hidden)), drawn, expected)
+
+    def path(self, n: int, policy: str, like: Tensor) -> Places:
+        """Places that do not depend on the picture: "random", "centre" or "raster"."""
+        n_glimpses = self.n_glimpses
+        if policy == "random":
+            return _anywhere(n * n_glimpses, like).view(n, n_glimpses, 2)
+        path = like.new_zeros(n_glimpses, 2)
+        if policy == "raster":
+            columns = math.ceil(math.sqrt(n_glimpses))
+            rows = math.ceil(n_glimpses / columns)
+            at = torch.arange(n_glimpses, device=like.device)
+            x, y = 2 * (at % columns + 0.5) / columns - 1, 2 * (at // columns + 0.5) / rows - 1
+            path = torch.stack([x, y], 1).to(like.dtype)
+        return path.expand(n, -1, -1)
+
+    def _drawn(self, mean: Float[Tensor, "B 2"]) -> Float[Tensor, "B 2"]:
+        """The next place, from which no gradient comes back.
+
+        One that is drawn may lie outside: it counts as drawn, and the retina stays at the edge.
+        """
+        noise = self.deviation * torch.randn_like(mean) if self.training else 0.0
+        return (mean + noise).detach()
+
+    def _chances(
+        self, places: Float[Tensor, "B U 2"], means: list[Tensor], states: Float[Tensor, "B U H"]
+    ) -> tuple[Float[Tensor, "B U"], Float[Tensor, "B U"]]:
+        """``log p`` of the places that were taken, but for a constant, and the reward expected."""
+        if not means:
+            return places.sum(-1), places.sum(-1)
+        off = (places - torch.stack(means, 1)) / self.deviation
+        expected = torch.zeros_like(places[..., 0])
+        if self.expecting is not None:
+            expected = self.expecting(states.detach())[..., 0]
+        return -0.5 * off.square().sum(-1), expected
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """One look a glimpse, one head a scale."""
+        return (Site("cross", 0, "retina.weights"),)
+
+
+def _anywhere(n: int, like: Tensor) -> Float[Tensor, "B 2"]:
+    return 2 * torch.rand(n, 2, device=like.device, dtype=like.dtype) - 1
+
+
+def inside(places: Places, boxes: Int[Tensor, "B 4"], size: int) -> Bool[Tensor, "B T"]:
+    """Whether each place lies in the box of its picture, in pixels: x0, y0, x1, y1."""
+    at = (places + 1) / 2 * size
+    low, high = boxes[:, None, :2], boxes[:, None, 2:]
+    return ((at >= low) & (at <= high)).all(-1)
