@@ -66,9 +66,17 @@ const maskOver = (kind: Kind, nRows: number, nColumns: number): Mask | undefined
 
 export function HeadsGrid(props: Props): JSX.Element {
   const { trace, kind, layer, head, theme, say, pointed, reading, choose } = props;
-  const zoom = useZoom(undefined, MOST_ZOOM);
-  const [over, setOver] = useState<Place | null>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
+  const zoom = useZoom({
+    most: MOST_ZOOM,
+    cells: () => {
+      const box = canvas.current?.getBoundingClientRect();
+      if (!box) return null;
+      const [x, y] = [box.left + LABELS, box.top + ABOVE];
+      return { x, y, width: size + APART, height: tall + APART };
+    },
+  });
+  const [over, setOver] = useState<Place | null>(null);
   const [room, setRoom] = useState(420);
   const layers = layersOf(trace, kind);
   const nHeads = Math.max(1, ...layers.map((one) => siteOf(trace, kind, one)?.weights.length ?? 0));

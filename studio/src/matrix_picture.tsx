@@ -1,6 +1,6 @@
 // The matrix one can point at: hover, tap, arrow keys, click; with its scale, and zoomed at will.
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { COLOURS, type Theme } from "./colours";
 import type { Squares } from "./figures/matrix";
 import { Legend } from "./legend";
@@ -10,7 +10,7 @@ import { type Ends, NOWHERE, hasHover, isTouch } from "./pointing";
 import { Scrolling } from "./scrolling";
 import type { Matrix } from "./table";
 import type { Say, Word } from "./words";
-import { useZoom } from "./zoom";
+import { type Zoom, useZoom } from "./zoom";
 
 type Cell = readonly [number, number];
 
@@ -38,8 +38,8 @@ interface Props {
 }
 
 export function MatrixPicture(props: Props): JSX.Element {
-  const { squares, theme, say, ends = NOWHERE, hover, open } = props;
-  const { scene, left, top, cell, tall, nRows, nColumns } = squares;
+  const { theme, say, ends = NOWHERE, hover, open } = props;
+  const { nRows, nColumns } = props.squares;
   const [own, setOwn] = useState<Ends>(NOWHERE);
   const selected = props.selected ?? own;
   const select = props.select ?? ((row: number, column: number) => setOwn({ row, column }));
@@ -50,6 +50,22 @@ export function MatrixPicture(props: Props): JSX.Element {
   };
   const svg = useRef<SVGSVGElement>(null);
   const isMoved = useRef(true); // by keys, or by whoever opened the page at a cell
+  const chosen: Cell | null =
+    selected.row !== null && selected.column !== null ? [selected.row, selected.column] : null;
+  const zoom = useZoom({
+    chosen,
+    cells: () => {
+      const box = svg.current?.getBoundingClientRect();
+      if (!box) return null;
+      const scale = box.width / scene.width;
+      return {
+        ...{ x: box.left + left * scale, y: box.top + top * scale },
+        ...{ width: cell * scale, height: tall * scale },
+      };
+    },
+  });
+  const squares = useMemo(() => grown(props.squares, zoom), [props.squares, zoom.scale]);
+  const { scene, left, top, cell, tall } = squares;
   const place = (event: MouseEvent): Cell => {
     const box = svg.current?.getBoundingClientRect() ?? new DOMRect();
     const scale = scene.width / box.width;
@@ -59,19 +75,7 @@ export function MatrixPicture(props: Props): JSX.Element {
     ];
   };
   const isCell = ([i, j]: Cell): boolean => i >= 0 && j >= 0 && i < nRows && j < nColumns;
-  const chosen: Cell | null =
-    selected.row !== null && selected.column !== null ? [selected.row, selected.column] : null;
   const shown = over ?? chosen;
-  const zoom = useZoom(() => {
-    const box = svg.current?.getBoundingClientRect();
-    if (chosen === null || !box) return null;
-    const scale = box.width / scene.width;
-    const [row, column] = chosen;
-    return [
-      box.left + (left + (column + 0.5) * cell) * scale,
-      box.top + (top + (row + 0.5) * tall) * scale,
-    ];
-  });
   const move = (event: KeyboardEvent): void => {
     const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[
       event.key
@@ -117,6 +121,7 @@ export function MatrixPicture(props: Props): JSX.Element {
     <>
       <Scrolling
         zoom={zoom}
+        drawn={squares === props.squares ? undefined : scene.width}
         pinned={(width) => (
           <PinnedNames {...{ squares, theme, width }} point={pointName} leave={leave} />
         )}
@@ -156,6 +161,12 @@ export function MatrixPicture(props: Props): JSX.Element {
       )}
     </>
   );
+}
+
+/** Cells are zoomed, names are not: they can be read already, and would only take room. */
+function grown(squares: Squares, { scale, fit }: Zoom): Squares {
+  if (scale === 1 || fit === null || !squares.grown) return squares;
+  return squares.grown((squares.cell * scale * fit.width) / squares.scene.width);
 }
 
 const isSame = (one: Cell | null, other: Cell | null): boolean =>

@@ -15,6 +15,8 @@ interface Props {
   /** what stays in sight while a picture of such a width is scrolled; it bounds the frame's height */
   pinned?: (width: number) => ComponentChildren;
   zoom?: Zoom;
+  /** of a picture that was drawn anew to be zoomed */
+  drawn?: number | undefined;
 }
 
 interface Measured {
@@ -37,7 +39,7 @@ function measured(frame: HTMLElement): Measured {
   return { more, isLarger: across > 2 || down > 2, width: picture };
 }
 
-export function Scrolling({ children, pinned, zoom }: Props): JSX.Element {
+export function Scrolling({ children, pinned, zoom, drawn }: Props): JSX.Element {
   const say = useContext(Saying);
   const own = useRef<HTMLDivElement>(null);
   const frame = zoom?.frame ?? own;
@@ -69,7 +71,7 @@ export function Scrolling({ children, pinned, zoom }: Props): JSX.Element {
         <div
           ref={frame}
           class={`scrolling${pinned ? " pinning" : ""}${isZoomed ? " zoomed" : ""}`}
-          style={isZoomed ? zoomedStyle(zoom) : undefined}
+          style={isZoomed ? zoomedStyle(zoom, drawn) : undefined}
         >
           {children}
           {isLarger && pinned?.(width)}
@@ -85,10 +87,10 @@ export function Scrolling({ children, pinned, zoom }: Props): JSX.Element {
 }
 
 /** The frame keeps its height, so that nothing below it moves; what is made smaller needs less. */
-function zoomedStyle({ fit, scale }: Zoom): Record<string, string> {
+function zoomedStyle({ fit, scale }: Zoom, drawn?: number): Record<string, string> {
   if (fit === null) return {};
   return {
-    "--zoomed": `${Math.round(100 * fit.width * scale) / 100}px`,
+    "--zoomed": `${Math.round(100 * (drawn ?? fit.width * scale)) / 100}px`,
     ...(scale > 1 ? { height: `${fit.height}px` } : {}),
   };
 }

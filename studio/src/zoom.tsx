@@ -21,7 +21,15 @@ interface Fit {
   height: number;
 }
 
-/** A place of the picture, as shares of its width and height, and where it is to stay. */
+/** Where the first cell begins on the screen, and how wide and high a cell is there. */
+export interface Cells {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** A place of the picture in cells, and where it is to stay. */
 interface Held {
   across: number;
   down: number;
@@ -36,16 +44,23 @@ function middle(frame: HTMLElement): Point {
   return [box.left + frame.clientWidth / 2, box.top + frame.clientHeight / 2];
 }
 
-/** `chosen` says where the chosen cell is, which stays in place when nothing is pointed at. */
-export function useZoom(chosen?: () => Point | null, most = 12): Zoom {
+interface Wish {
+  /** names do not grow with the cells, so what is kept in place is told by these */
+  cells: () => Cells | null;
+  /** the chosen cell, by row and column: it stays in place where nothing is pointed at */
+  chosen?: readonly [number, number] | null;
+  most?: number;
+}
+
+export function useZoom(wish: Wish): Zoom {
   const [scale, setScale] = useState(1);
   const frame = useRef<HTMLDivElement>(null);
   const now = useRef(1); // several gestures may come between two pictures
   const fit = useRef<Fit | null>(null);
   const held = useRef<Held | null>(null);
   const pointer = useRef<Point | null>(null);
-  const asked = useRef(chosen);
-  asked.current = chosen;
+  const asked = useRef(wish);
+  asked.current = wish;
 
   const set = useCallback((next: number, at?: Point): void => {
     const holder = frame.current;
@@ -55,11 +70,11 @@ export function useZoom(chosen?: () => Point | null, most = 12): Zoom {
       const width = Number.parseFloat(getComputedStyle(picture).width);
       fit.current = { width, height: holder.getBoundingClientRect().height };
     }
-    const place = at ?? pointer.current ?? asked.current?.() ?? middle(holder);
-    const box = picture.getBoundingClientRect();
-    held.current = {
-      across: (place[0] - box.left) / box.width,
-      down: (place[1] - box.top) / box.height,
+    const cells = asked.current.cells();
+    const place = at ?? pointer.current ?? chosenAt(asked.current, cells) ?? middle(holder);
+    held.current = cells && {
+      across: (place[0] - cells.x) / cells.width,
+      down: (place[1] - cells.y) / cells.height,
       at: place,
     };
     now.current = next;
@@ -67,6 +82,7 @@ export function useZoom(chosen?: () => Point | null, most = 12): Zoom {
   }, []);
   const by = useCallback(
     (factor: number, at?: Point): void => {
+      const most = asked.current.most ?? 12;
       const next = Math.min(most, Math.max(LEAST, now.current * factor));
       set(Math.abs(next - 1) < 0.01 ? 1 : next, at);
     },
@@ -74,22 +90,29 @@ export function useZoom(chosen?: () => Point | null, most = 12): Zoom {
   );
   const reset = useCallback((): void => set(1), [set]);
   useLayoutEffect(() => {
-    if (frame.current !== null && held.current !== null) keep(frame.current, held.current, scale);
+    const cells = asked.current.cells();
+    if (frame.current !== null && held.current !== null && cells !== null) {
+      keep(frame.current, held.current, cells, scale);
+    }
     held.current = null;
   }, [scale]);
   useGestures(frame, pointer, by, reset);
   return { scale, frame, fit: fit.current, by, reset };
 }
 
+function chosenAt({ chosen }: Wish, cells: Cells | null): Point | null {
+  if (!chosen || cells === null) return null;
+  const [row, column] = chosen;
+  return [cells.x + (column + 0.5) * cells.width, cells.y + (row + 0.5) * cells.height];
+}
+
 /** Scroll until what was held is where it was; beyond the picture's end there is room for that. */
-function keep(frame: HTMLElement, held: Held, scale: number): void {
+function keep(frame: HTMLElement, held: Held, cells: Cells, scale: number): void {
   const spacer = frame.querySelector<HTMLElement>(".spacer");
-  const picture = frame.firstElementChild;
-  if (!picture || !spacer) return;
+  if (!spacer) return;
+  const left = frame.scrollLeft + cells.x + held.across * cells.width - held.at[0];
+  const top = frame.scrollTop + cells.y + held.down * cells.height - held.at[1];
   spacer.style.width = "0";
-  const box = picture.getBoundingClientRect();
-  const left = frame.scrollLeft + box.left + held.across * box.width - held.at[0];
-  const top = frame.scrollTop + box.top + held.down * box.height - held.at[1];
   if (scale > 1 && left > frame.scrollWidth - frame.clientWidth) {
     spacer.style.width = `${left + frame.clientWidth}px`;
   }

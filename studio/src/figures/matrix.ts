@@ -25,6 +25,8 @@ export interface Squares {
   /** whether some cells may not be looked at */
   hasMasked: boolean;
   masked?: Mask | undefined;
+  /** the same with other cells and names as before; not of what is too large to be drawn again */
+  grown?: (cell: number) => Squares;
 }
 
 export interface MatrixWish {
@@ -35,6 +37,8 @@ export interface MatrixWish {
   /** what rows and columns are, above them */
   rowMeaning?: string;
   columnMeaning?: string;
+  /** how large a cell is, whatever the room */
+  cell?: number;
   span?: number;
   largest?: number;
   /** no cell is smaller: names that are to be read need room, and numbers may be left out */
@@ -54,6 +58,7 @@ export interface MatrixWish {
 const LABEL = 14;
 const READABLE = 24; // cells this large hold their number
 const LEAST = 20; // below, names of neighbours would touch
+const MOST_GROWN = 10_000; // more cells are not drawn again while one zooms
 const SLANT = 0.82; // the sine of 55 degrees
 
 export const percent = (value: number): string =>
@@ -62,10 +67,9 @@ export const percent = (value: number): string =>
 export function matrixFigure(wish: MatrixWish): Squares {
   const { values, rows, columns, masked, ramp = "weights", low = 0, high = 1 } = wish;
   const longest = Math.max(rows.length, columns.length, 1);
-  const cell = Math.max(
-    wish.least ?? LEAST,
-    Math.min(wish.largest ?? 38, (wish.span ?? 640) / longest),
-  );
+  const cell =
+    wish.cell ??
+    Math.max(wish.least ?? LEAST, Math.min(wish.largest ?? 38, (wish.span ?? 640) / longest));
   const size = Math.min(LABEL, Math.max(8, 0.85 * cell));
   const every = Math.max(1, Math.ceil((size + 1.5) / cell));
   const room = wish.longest ?? 130;
@@ -175,6 +179,9 @@ export function matrixFigure(wish: MatrixWish): Squares {
     nRows: rows.length,
     nColumns: columns.length,
     scale: { ramp, low, high },
+    ...(rows.length * columns.length <= MOST_GROWN
+      ? { grown: (cell: number) => matrixFigure({ ...wish, cell }) }
+      : {}),
     hasMasked: masked?.some((row) => row.includes(true)) ?? false,
   };
 }
