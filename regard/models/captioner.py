@@ -234,7 +234,13 @@ class Captioner(LookingTranslator):
             raise UsageError(
                 f"a captioner looks {' or '.join(LOOKS)}, not {normaliser}: choose one of them"
             )
-        super().__init__(padding, sizes.d_hidden, draws=normaliser == "hard", baseline=baseline)
+        super().__init__(
+            padding,
+            sizes.d_hidden,
+            draws=normaliser == "hard",
+            baseline=baseline,
+            n_words=n_tokens,
+        )
         self.looks, self.coverage, self.entropy = normaliser, coverage, entropy
         self.encoder = encoder
         target = Embedding(n_tokens, sizes.d_embedding, Unplaced(), sizes.dropout, padding)

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from regard.errors import SizeError, UsageError
-from regard.shapes import Float, Tensor
+from regard.shapes import Float, Int, Tensor
 
 
 def reinforce(
@@ -74,4 +74,41 @@ class MovingAverage(nn.Module):
             with torch.no_grad():
                 self.mean.mul_(self.decay).add_((1 - self.decay) * reward.detach().mean())
                 self.n_seen.add_(1)
+        return expected
+
+
+class MovingAverages(nn.Module):
+    """Baseline of the rewards so far for each kind of draw, such as the word that was to be said.
+
+    Some words are easy whatever is looked at and some are hard: what all of them share tells little
+    of one. No baseline may depend on what was drawn; on what was known before, it may.
+    """
+
+    mean: Tensor
+    n_seen: Tensor
+
+    def __init__(self, n_kinds: int, decay: float = 0.9) -> None:
+        super().__init__()
+        if not 0.0 <= decay < 1.0:
+            raise UsageError(f"a moving average decays by 0 or more and less than 1, not {decay}")
+        self.decay = decay
+        self.register_buffer("mean", torch.zeros(n_kinds))
+        self.register_buffer("n_seen", torch.zeros(n_kinds, dtype=torch.long))
+
+    @torch.no_grad()
+    def forward(self, reward: Float[Tensor, "N"], kind: Int[Tensor, "N"]) -> Float[Tensor, "N"]:
+        """What was expected of each kind before these rewards, remembered while training.
+
+        Of a kind that was never seen, as much is expected as of the others on average.
+        """
+        is_seen = self.n_seen > 0
+        weight = 1 - self.decay ** self.n_seen.clamp(min=1).to(self.mean)
+        means = self.mean / weight
+        usual = means[is_seen].mean() if is_seen.any() else means.new_zeros(())
+        expected = means.where(is_seen, usual)[kind]
+        if self.training and len(reward):
+            there, place, n = torch.unique(kind, return_inverse=True, return_counts=True)
+            sums = self.mean.new_zeros(len(there)).index_add(0, place, reward.to(self.mean))
+            self.mean[there] = self.decay * self.mean[there] + (1 - self.decay) * sums / n
+            self.n_seen[there] += 1
         return expected

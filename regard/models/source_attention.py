@@ -32,7 +32,7 @@ from regard.attention import (
 from regard.errors import UsageError
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.model import Predicted
-from regard.models.reinforce import MovingAverage
+from regard.models.reinforce import MovingAverage, MovingAverages
 from regard.shapes import Bool, Float, Int, Source, Tensor
 
 
@@ -107,7 +107,7 @@ class Bridged(PreparedScore):
         return scores
 
 
-BASELINES = ("learned", "moving-average")
+BASELINES = ("learned", "moving-average", "word-average")
 
 # These multiply query and key number by number.
 ALIKE = ("dot", "scaled-dot", "content")
@@ -244,18 +244,26 @@ class LookingTranslator(EncoderDecoder):
 
     If it ``draws`` one place to look at (hard attention), a baseline says beforehand what
     log p(word) will be, and a draw is worth what it brings beyond that: a small regression from
-    the query ("learned"), or a moving average.
+    the query ("learned"), a moving average, or one for each of ``n_words`` words.
     """
 
     def __init__(
-        self, padding: int, d_query: int, *, draws: bool, baseline: str = "learned"
+        self,
+        padding: int,
+        d_query: int,
+        *,
+        draws: bool,
+        baseline: str = "learned",
+        n_words: int = 0,
     ) -> None:
         super().__init__(padding)
         if baseline not in BASELINES:
             raise UsageError(f"there is no baseline {baseline!r}: choose {' or '.join(BASELINES)}")
-        is_learned = baseline == "learned"
-        self.expected = nn.Linear(d_query, 1) if draws and is_learned else None
-        self.average = MovingAverage() if draws and not is_learned else None
+        self.expected = nn.Linear(d_query, 1) if draws and baseline == "learned" else None
+        self.average: MovingAverage | MovingAverages | None = None
+        if draws and baseline != "learned":
+            is_one = baseline == "moving-average"
+            self.average = MovingAverage() if is_one else MovingAverages(n_words)
 
     def hidden_and_choices(self, source: Source, target: Int[Tensor, "B T"]) -> Decoded:
         """The vectors that predict the next words, and log p of every place that was drawn."""
@@ -284,6 +292,15 @@ class LookingTranslator(EncoderDecoder):
             # What is expected must not change the queries, only learn from them.
             baseline = self.expected(decoded.queries[is_real].detach())[:, 0]
         return Predicted(hidden, None, decoded.choice.log_probability[is_real], baseline)
+
+    def expected_reward(
+        self, reward: Float[Tensor, "N"], labels: Int[Tensor, "N"]
+    ) -> Float[Tensor, "N"]:
+        """What log p of these words was on average before, where that is the baseline."""
+        if isinstance(self.average, MovingAverages):
+            return self.average(reward, labels)  # type: ignore[no-any-return]
+        assert self.average is not None
+        return self.average(reward).expand_as(reward)  # type: ignore[no-any-return]
 
     @property
     def sites(self) -> tuple[Site, ...]:

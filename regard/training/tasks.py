@@ -73,8 +73,8 @@ def _learned_choice(
     reward = -F.cross_entropy(logits, labels, reduction="none")
     if predicted.baseline is None:
         assert isinstance(model, LookingTranslator)
-        assert model.average is not None
-        return reinforce(predicted.log_choice, reward, model.average(reward))
+        expected = model.expected_reward(reward, labels)
+        return reinforce(predicted.log_choice, reward, expected)
     expecting = baseline_loss(predicted.baseline, reward)
     policy = reinforce(predicted.log_choice, reward, predicted.baseline)
     return policy + expecting - expecting.detach()

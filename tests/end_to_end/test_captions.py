@@ -149,6 +149,20 @@ def test_in_python_an_array_is_a_picture_too(folder: Path) -> None:
     assert model.importance([(pixels, one.text or "一个")]).of
 
 
+def test_hard_attention_says_that_it_looks_at_one_cell(folder: Path) -> None:
+    data = ["--corpus", "scenes:en:80", "--out", str(folder / "hard")]
+    done = run(["train", "caption-hard", *data, *CHANGES])
+    assert done.returncode == 0, done.stderr
+    model = regard.load(folder / "hard")
+    (site,) = model.trace(str(folder / "3.png"), "there is a red square").sites
+    assert site.is_one_hot
+    assert (site.weights.sum(-1) == 1).all()
+    soft = regard.load(folder / "en").trace(str(folder / "3.png"), "there is a red square")
+    assert not soft.sites[0].is_one_hot
+    done = run(["look", str(folder / "hard"), str(folder / "3.png")])
+    assert "one place alone" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "facts"),
     [

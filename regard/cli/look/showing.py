@@ -188,6 +188,8 @@ def _notes(
             share = "on average " if row is None else ""
             hidden = trace.way.hidden or table.attention.hidden
             notes.append(f"{share}{100 * lost:.0f} % lies on {hidden}: --special shows it")
+    if trace.site(table.kind, table.layer).is_one_hot:
+        notes.append("hard attention: every row looks at one place alone, the most probable one")
     if not trace.site(table.kind, table.layer).sums_to_one:
         notes.append("a row of this attention need not add up to 100 %")
     even = [head for head in table.heads if trace.site(table.kind, table.layer).is_uniform[head]]

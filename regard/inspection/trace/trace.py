@@ -54,6 +54,11 @@ class TracedSite:
         """How many heads look here."""
         return int(self.weights.shape[0])
 
+    @property
+    def is_one_hot(self) -> bool:
+        """Whether every row looks at one place alone: hard attention, not a distribution."""
+        return bool(((self.weights == 0) | (self.weights == 1)).all()) and self.weights.size > 0
+
 
 @dataclass(frozen=True)
 class Alternative:

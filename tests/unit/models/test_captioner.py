@@ -187,6 +187,11 @@ def test_what_draws_are_compared_with_is_learned_or_an_average() -> None:
     assert model.average is not None
     assert float(model.average.mean) < 0
     assert "average.mean" in model.state_dict()  # so that a run continues exactly
+    words = build(normaliser="hard", baseline="word-average").train()
+    translation(words, Batch(SOURCE, TARGET), 0.0)
+    assert words.average is not None
+    seen = words.average.n_seen.nonzero().flatten().tolist()
+    assert seen == sorted(set(TARGET[:, 1:].flatten().tolist()) - {0})
     with pytest.raises(UsageError, match="no baseline 'median'"):
         build(normaliser="hard", baseline="median")
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.errors import SizeError, UsageError
-from regard.models.reinforce import MovingAverage, baseline_loss, reinforce
+from regard.models.reinforce import MovingAverage, MovingAverages, baseline_loss, reinforce
 
 REWARDS = torch.tensor([[1.0, -2.0, 0.5], [3.0, 7.0, 4.0]], dtype=torch.double)
 SCORES = torch.tensor([0.3, -1.0, 0.8, 0.1, -0.4], dtype=torch.double)
@@ -141,3 +141,18 @@ def test_what_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(error, match=fact):
         call()
+
+
+def test_each_kind_has_a_moving_average_of_its_own() -> None:
+    average = MovingAverages(4).train()
+    kinds = torch.tensor([1, 1, 2])
+    assert average(torch.tensor([-1.0, -3.0, -8.0]), kinds).tolist() == [0.0, 0.0, 0.0]
+    # The first rewards count in full; of a kind never seen the mean of the others is expected.
+    second = average(torch.tensor([-4.0, -4.0]), torch.tensor([1, 3]))
+    assert second.tolist() == pytest.approx([-2.0, -5.0])
+    expected = average.eval()(torch.zeros(2), torch.tensor([1, 2]))
+    mean = (0.9 * 0.1 * -2 + 0.1 * -4) / (1 - 0.9**2)
+    assert expected.tolist() == pytest.approx([mean, -8.0])
+    assert average(torch.zeros(2), torch.tensor([1, 2])).tolist() == expected.tolist()
+    with pytest.raises(UsageError, match="not 1"):
+        MovingAverages(4, decay=1.0)
