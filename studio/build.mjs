@@ -41,8 +41,9 @@ async function made() {
   const files = new Map(
     outputFiles.map((file) => [file.path.slice(file.path.lastIndexOf("studio.")), file.contents]),
   );
-  files.set("index.html", readFileSync(join(here, "src", "index.html")));
-  files.set("icon.svg", readFileSync(join(here, "src", "icon.svg")));
+  for (const name of ["index.html", "saved.html", "icon.svg"]) {
+    files.set(name, readFileSync(join(here, "src", name)));
+  }
   return files;
 }
 

@@ -53,7 +53,7 @@ class RecordedTraining(ServiceAnswer):
 
     runs: list[CurvesAnswer]
     run: str = Field(description="The run whose moments these are.")
-    trace: TraceDocument
+    trace: TraceDocument | None = Field(description="None where no text was looked at.")
     moments: list[RecordedMoment]
 
 

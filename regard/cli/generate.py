@@ -179,6 +179,7 @@ def _draw(looks: "Looks", writer: "TextGenerator", prompt: str, places: list[Pat
     """The lectures' picture: from each new word lines to the words that it looked at."""
     from regard.cli.look import saving
     from regard.inspection.figures import View
+    from regard.inspection.viewer import ViewedTrace
 
     new = looks.ids[len(looks.ids) - len(looks.rows) :]
     if not new:
@@ -194,5 +195,5 @@ def _draw(looks: "Looks", writer: "TextGenerator", prompt: str, places: list[Pat
     layer = looks.site(writer.model).layer
     view = View("lines", layer=layer, heads=heads, reading="predicting")
     for place in places:
-        saving.save(trace, view, place)
+        saving.save(ViewedTrace(trace), view, place)
         _tell(f"saved {place}")

@@ -8,16 +8,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import nn
 
 from regard.attention import Dot, MultiHeadAttention, ScaledDot, Site
 from regard.errors import UsageError
 from regard.inspection.recording import Recording, record
-from regard.inspection.trace import ATTENTIONS, Kind
+from regard.inspection.trace import ATTENTIONS, Kind, Trace, TracedSite
 from regard.shapes import Float, Int, Tensor
 
-_PROBES = ("queries", "keys", "values", "scores", "weights", "contexts")
+_VECTORS = ("queries", "keys", "values")
+_PROBES = (*_VECTORS, "scores", "weights", "contexts")
 
 Numbers = tuple[float, ...]
 
@@ -62,7 +64,7 @@ def arithmetic(
 ) -> Arithmetic:
     """The numbers of one cell, while the model reads what it is given: one text, or two."""
     attention = _attention(model, site)
-    base = site.probe.rpartition(".")[0]
+    base = _base(site)
     with record(model, *(f"{base}.{name}" for name in _PROBES)) as heard:
         model(*inputs)
     found = {name: _passed(heard, f"{base}.{name}", site) for name in _PROBES}
@@ -100,7 +102,7 @@ def arithmetic(
 
 
 def _attention(model: nn.Module, site: Site) -> MultiHeadAttention:
-    attention = model.get_submodule(site.probe.rpartition(".")[0])
+    attention = model.get_submodule(_base(site))
     if not isinstance(attention, MultiHeadAttention):
         raise UsageError(
             f"{site.name} of this model has no queries and keys of heads to step through: choose a "
@@ -120,3 +122,59 @@ def _passed(heard: Recording, probe: str, site: Site) -> Float[Tensor, "H _ _"]:
 
 def _numbers(values: Float[Tensor, "N"]) -> Numbers:
     return tuple(values.double().tolist())
+
+
+def inputs_of(trace: Trace, device: torch.device) -> list[Int[Tensor, "1 _"]]:
+    """What the model read when a text was traced: its tokens, on each side that it reads."""
+    return [
+        torch.tensor([[token.id for token in trace.read(side)[1]]], device=device)
+        for side in trace.way.reads
+    ]
+
+
+@torch.inference_mode()
+def head_vectors(
+    model: nn.Module, sites: Sequence[Site], trace: Trace, device: torch.device
+) -> dict[str, Float[np.ndarray, "H _ E"]]:
+    """Queries, keys and values of every head, by names as ``cross.1.queries``.
+
+    Only of sites whose weights are ``softmax(qᵀk / √d)``: a window or a learned distance does not
+    follow from the vectors.
+    """
+    attending = [site for site in sites if _is_multi_head(model, site)]
+    if trace.picture is not None or not attending:
+        return {}
+    probes = {f"{_base(site)}.{name}" for site in attending for name in _VECTORS}
+    with record(model, *sorted(probes)) as heard:
+        model(*inputs_of(trace, device))
+    found: dict[str, np.ndarray] = {}
+    for site in attending:
+        traced = next((one for one in trace.sites if one.name == site.name), None)
+        passed = {name: heard.all(f"{_base(site)}.{name}") for name in _VECTORS}
+        place = site.occasion or 0
+        if traced is None or any(place >= len(all_) for all_ in passed.values()):
+            continue
+        # A file takes them as they lie in memory.
+        one = {name: all_[place][0].float().cpu().contiguous() for name, all_ in passed.items()}
+        if _gives(one["queries"], one["keys"], traced):
+            found |= {f"{site.name}.{name}": one[name].numpy() for name in _VECTORS}
+    return found
+
+
+def _gives(queries: Float[Tensor, "H Q E"], keys: Float[Tensor, "H K E"], site: TracedSite) -> bool:
+    """Whether the weights that were traced follow from the vectors alone."""
+    scores = queries @ keys.mT / math.sqrt(queries.shape[-1])
+    if scores.shape != site.weights.shape:
+        return False
+    if site.attention.is_causal:
+        later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        scores = scores.masked_fill(later, -math.inf)
+    return bool(np.allclose(scores.softmax(-1).numpy(), site.weights, atol=1e-4))
+
+
+def _base(site: Site) -> str:
+    return site.probe.rpartition(".")[0]
+
+
+def _is_multi_head(model: nn.Module, site: Site) -> bool:
+    return isinstance(model.get_submodule(_base(site)), MultiHeadAttention)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import torch
+import numpy as np
 
 from regard.decoding import Search
 from regard.folder import moments_of
-from regard.inspection.arithmetic import Arithmetic, arithmetic
+from regard.inspection.arithmetic import Arithmetic, arithmetic, head_vectors, inputs_of
 from regard.inspection.figures import View, figure
-from regard.inspection.scene import page
 from regard.inspection.trace import Trace
+from regard.inspection.viewer import ViewedTrace, page
 from regard.serving.refusals import RequestError
 from regard.serving.settings import Bounds, check_tokens, read_input
 from regard.systems import OpenedModel, load_moment, open_model
@@ -85,17 +85,21 @@ class TraceCache:
         model = asked.opened.model
         seen.site(kind, layer)  # which says what there is
         site = next(one for one in model.sites if (one.kind, one.layer) == (kind, layer))
-        inputs = [
-            torch.tensor([[token.id for token in seen.read(side)[1]]], device=asked.opened.device)
-            for side in seen.way.reads
-        ]
+        inputs = inputs_of(seen, asked.opened.device)
         return arithmetic(model, inputs, site, head=head, row=row, column=column), seen
+
+    def vectors(self, asked: TraceRequest) -> dict[str, np.ndarray]:
+        """Queries, keys and values of the heads, where its weights follow from them."""
+        seen, opened = self.of(asked), asked.opened
+        return head_vectors(opened.model, opened.model.sites, seen, opened.device)
+
+    def page(self, asked: TraceRequest, view: View) -> bytes:
+        """The viewer as one file, open at this view."""
+        return page(ViewedTrace(self.of(asked), self.vectors(asked)), view=view).encode()
 
 
 def picture(seen: Trace, view: View, ending: str) -> bytes:
-    """A picture as a file of its own; as HTML it is the page with all of them."""
-    if ending == "html":
-        return page(seen, view).encode()
+    """A picture as a file of its own, or the numbers behind it."""
     if ending == "json":
         return f"{seen.to_json()}\n".encode()
     return figure(seen, view).to_bytes(ending)

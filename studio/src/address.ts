@@ -10,13 +10,24 @@ export const VIEWS = [
   "generate",
   "compare",
   "training",
+  "report",
+  "lesson",
 ] as const;
 export type View = (typeof VIEWS)[number];
 export const LANGUAGES = ["en", "zh"] as const;
 export type Language = (typeof LANGUAGES)[number];
 export const BLOCKS = ["positions", "masks", "norms", "scores"] as const;
 export type Block = (typeof BLOCKS)[number];
-export type Form = "matrix" | "lines";
+export const FORMS = [
+  "matrix",
+  "lines",
+  "alignment",
+  "steps",
+  "overview",
+  "positions",
+  "pictures",
+] as const;
+export type Form = (typeof FORMS)[number];
 export const EXAMPLES = ["zh-en", "en-fr"] as const;
 export type Example = (typeof EXAMPLES)[number];
 /** Recorded sentences that are worth seeing side by side. */
@@ -56,6 +67,8 @@ export interface Address {
   layer: number | null;
   /** null is the mean of all */
   head: number | null;
+  /** those whose mean is shown; none are all */
+  heads: readonly number[];
   form: Form;
   merges: boolean;
   hidesSpecial: boolean;
@@ -106,6 +119,7 @@ export const usual = (language: Language): Address => ({
   site: "cross",
   layer: null,
   head: null,
+  heads: [],
   form: "matrix",
   merges: true,
   hidesSpecial: false,
@@ -174,7 +188,8 @@ export function parse(hash: string, browser: Language): Address {
     site: among(KINDS, get("site")) ?? base.site,
     layer: whole(get("layer"), 0, most),
     head: whole(get("head"), 0, most),
-    form: among(["matrix", "lines"], get("form")) ?? base.form,
+    heads: (get("heads") ?? "").split(",").flatMap((one) => whole(one, 0, most) ?? []),
+    form: among(FORMS, get("form")) ?? base.form,
     merges: get("words") !== "0",
     hidesSpecial: get("special") === "0",
     reading: among<Reading>(["predicting", "reading"], get("rows")) ?? null,
@@ -224,6 +239,7 @@ export function format(address: Address, browser: Language): string {
   put("site", address.site, address.site === base.site);
   put("layer", address.layer, false);
   put("head", address.head, false);
+  put("heads", address.heads.join(","), address.heads.length === 0);
   put("form", address.form, address.form === base.form);
   put("words", 0, address.merges);
   put("special", 0, !address.hidesSpecial);
@@ -245,3 +261,14 @@ export function format(address: Address, browser: Language): string {
   const said = query.toString();
   return `#/${address.view}${said ? `?${said}` : ""}`;
 }
+
+/** Where a page opens that is saved here: what was asked for is in it, and its reader's language. */
+export const startOf = (address: Address): string =>
+  format(
+    {
+      ...address,
+      ...{ example: null, model: null, text: null, pair: null, story: null, writer: null },
+      ...{ otherModel: null, otherText: null, otherTarget: null, prompt: null },
+    },
+    address.language,
+  );

@@ -10,12 +10,13 @@ import {
   type Problem,
   type RankedText,
   type RecordedSentence,
+  type RecordedVectors,
   type Routes,
   SCHEMAS,
   type SightQuestion,
   type TokenEvent,
-  type ViewQuestion,
 } from "./contract";
+import { vectorsFromBytes } from "./inlined";
 import { fetched } from "./key";
 import { type Arithmetic } from "./mathematics/arithmetic";
 import { type Does, type Kind, type Trace, checkedTrace } from "./trace";
@@ -250,8 +251,7 @@ export async function ablationOf(
   return answered("ablate", { ...sightBody(sight), heads, change: "off" }, signal);
 }
 
-/** Every picture of the sentence as one page of its own, which opens at what is seen. */
-export async function pageOf(sight: Sight, view: ViewQuestion): Promise<Blob> {
-  const answer = await asked("export", { ...sightBody(sight), format: "html", view });
-  return answer.blob();
+/** Queries, keys and values of every head; a model without such has none. */
+export async function vectorsOf(sight: Sight): Promise<RecordedVectors[]> {
+  return vectorsFromBytes(await (await asked("vectors", sightBody(sight))).arrayBuffer());
 }

@@ -1,7 +1,7 @@
 // The page: what is at the address, who answers, and the view that is open.
 import type { JSX } from "preact";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import { type Address, type Language, format, parse } from "./address";
+import { type Address, type Language, VIEWS, format, parse, startOf } from "./address";
 import { type Model, servedModels } from "./api";
 import type { Theme } from "./colours";
 import { useComparing } from "./comparing";
@@ -9,16 +9,20 @@ import { Card } from "./controls";
 import { Dropping } from "./dropping";
 import { begun, modelOf } from "./fitting";
 import { Header } from "./header";
+import { savedPage } from "./inlined";
 import { KeyAsking } from "./key_asking";
+import { Place } from "./save";
 import { Saying } from "./scrolling";
-import { useShown } from "./showing";
+import { savedViews, useShown } from "./showing";
 import type { Stage } from "./stage";
 import { ArithmeticView } from "./views/arithmetic";
 import { Asking } from "./views/asking";
 import { BlocksView } from "./views/blocks";
 import { CompareView } from "./views/compare";
 import { GenerateView } from "./views/generate";
+import { LessonView } from "./views/lesson";
 import { LookView, PendingSentences } from "./views/look";
+import { ReportView } from "./views/report";
 import { SwitchboardView } from "./views/switchboard";
 import { TrainingView } from "./views/training";
 import { type Say, say as saying } from "./words";
@@ -26,10 +30,14 @@ import { useWriting } from "./writing";
 
 const browser: Language = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
 
+/** What a report or a lesson is about stands only in a saved page. */
+const LIVE = VIEWS.filter((view) => view !== "report" && view !== "lesson");
+
 function useAddress(): [Address, (change: Partial<Address>) => void] {
-  const [address, set] = useState(() => parse(location.hash, browser));
+  const here = (): Address => parse(location.hash || (savedPage()?.start ?? ""), browser);
+  const [address, set] = useState(here);
   useEffect(() => {
-    const read = (): void => set(parse(location.hash, browser));
+    const read = (): void => set(here());
     addEventListener("hashchange", read);
     return () => removeEventListener("hashchange", read);
   }, []);
@@ -47,7 +55,11 @@ function useAddress(): [Address, (change: Partial<Address>) => void] {
           after.pair !== before.pair ||
           after.story !== before.story ||
           after.prompt !== before.prompt;
-        history[isPlace ? "pushState" : "replaceState"](null, "", said);
+        try {
+          history[isPlace ? "pushState" : "replaceState"](null, "", said);
+        } catch {
+          // In the frame of a notebook a page has no address of its own.
+        }
       }
       return after;
     });
@@ -76,6 +88,10 @@ export function App(): JSX.Element {
     [address.language],
   );
   useEffect(() => {
+    if (savedPage() !== null) {
+      setModels([]);
+      return;
+    }
     void servedModels().then((found) => {
       // Where only language models are served, the page begins with what they do.
       const isBare = location.hash === "" && found.length > 0;
@@ -117,66 +133,74 @@ export function App(): JSX.Element {
   };
   const stage: Stage | null =
     shown === null ? null : { address, go, say, theme, shown, models: translators ?? [], pending };
+  const saved = savedPage();
+  const views = savedViews() ?? LIVE;
   return (
-    <Saying.Provider value={say}>
-      <Dropping open={dropped} say={say}>
-        <a class="skip" href="#content" onClick={focusContent}>
-          {say("skip")}
-        </a>
-        <KeyAsking say={say} />
-        <Header address={told} go={go} say={say} />
-        <main id="content" tabIndex={-1}>
-          {trouble && (
-            <p class="trouble" role="alert">
-              {trouble}
-            </p>
-          )}
-          {address.view === "blocks" ? (
-            <BlocksView {...{ address, go, say, theme }} isServed={models && models.length > 0} />
-          ) : address.view === "generate" ? (
-            <GenerateView
-              {...{ address, go, say, theme, models: models ?? [], writing, open, close }}
-              opened={shown !== null && shown.file !== null ? shown : null}
-            />
-          ) : address.view === "training" ? (
-            <TrainingView
-              {...{ address, go, say, theme }}
-              draft={shown !== null && shown.canned === null ? shown.trace.source.text : ""}
-            />
-          ) : address.view === "compare" ? (
-            <CompareView {...{ address, go, say, theme, models: models ?? [], comparing }} />
-          ) : stage !== null && pending === null && address.view === "arithmetic" ? (
-            <ArithmeticView {...stage} />
-          ) : stage !== null && pending === null && address.view === "switchboard" ? (
-            <SwitchboardView {...stage} />
-          ) : (
-            <>
-              {translators !== null && (
-                <Asking
-                  {...{ address, go, say, pending, open, close, shown }}
-                  models={translators}
-                />
-              )}
-              {stage !== null ? (
-                <LookView {...stage} />
-              ) : pending !== null ? (
-                <PendingSentences pending={pending} say={say} />
-              ) : written !== null ? (
-                <Card name="written" title={say("output")}>
-                  <p>{written}</p>
-                </Card>
-              ) : (
-                trouble === null && (
-                  <p class="soft loading">
-                    {isIdle ? say("ready", { name: known?.name ?? "" }) : say("loading")}
-                  </p>
-                )
-              )}
-            </>
-          )}
-        </main>
-      </Dropping>
-    </Saying.Provider>
+    <Place.Provider value={startOf(address)}>
+      <Saying.Provider value={say}>
+        <Dropping open={dropped} say={say}>
+          <a class="skip" href="#content" onClick={focusContent}>
+            {say("skip")}
+          </a>
+          <KeyAsking say={say} />
+          <Header address={told} go={go} say={say} views={views} />
+          <main id="content" tabIndex={-1}>
+            {trouble && (
+              <p class="trouble" role="alert">
+                {trouble}
+              </p>
+            )}
+            {address.view === "report" && saved?.report ? (
+              <ReportView {...{ address, say, theme, report: saved.report }} />
+            ) : address.view === "lesson" && saved?.lesson ? (
+              <LessonView {...{ say, theme, lesson: saved.lesson }} />
+            ) : address.view === "blocks" ? (
+              <BlocksView {...{ address, go, say, theme }} isServed={models && models.length > 0} />
+            ) : address.view === "generate" ? (
+              <GenerateView
+                {...{ address, go, say, theme, models: models ?? [], writing, open, close }}
+                opened={shown !== null && (shown.file !== null || saved !== null) ? shown : null}
+              />
+            ) : address.view === "training" ? (
+              <TrainingView
+                {...{ address, go, say, theme }}
+                draft={shown !== null && shown.canned === null ? shown.trace.source.text : ""}
+              />
+            ) : address.view === "compare" ? (
+              <CompareView {...{ address, go, say, theme, models: models ?? [], comparing }} />
+            ) : stage !== null && pending === null && address.view === "arithmetic" ? (
+              <ArithmeticView {...stage} />
+            ) : stage !== null && pending === null && address.view === "switchboard" ? (
+              <SwitchboardView {...stage} />
+            ) : (
+              <>
+                {translators !== null && saved === null && (
+                  <Asking
+                    {...{ address, go, say, pending, open, close, shown }}
+                    models={translators}
+                  />
+                )}
+                {stage !== null ? (
+                  <LookView {...stage} />
+                ) : pending !== null ? (
+                  <PendingSentences pending={pending} say={say} />
+                ) : written !== null ? (
+                  <Card name="written" title={say("output")}>
+                    <p>{written}</p>
+                  </Card>
+                ) : (
+                  trouble === null && (
+                    <p class="soft loading">
+                      {isIdle ? say("ready", { name: known?.name ?? "" }) : say("loading")}
+                    </p>
+                  )
+                )}
+              </>
+            )}
+          </main>
+        </Dropping>
+      </Saying.Provider>
+    </Place.Provider>
   );
 }
 

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Address, Pair } from "./address";
 import { type Model, type Sight, canned, traceOf } from "./api";
 import { chosenPair, modelOf, unknownOf } from "./fitting";
+import { savedPage } from "./inlined";
 import { isBreak, readTrace } from "./showing";
 import type { Shown } from "./stage";
 import type { Trace } from "./trace";
@@ -15,11 +16,13 @@ export interface Half {
   sight: Sight | null;
   /** only of a file */
   file: string | null;
+  /** only of a saved page */
+  name?: string;
 }
 
 /** What a side is called: its file, or the model as it is served or was recorded. */
-export const nameOf = ({ file, sight, trace }: Half, models: readonly Model[]): string =>
-  file ?? (sight === null ? null : (sight.model ?? models[0]?.name)) ?? trace.provenance.model;
+export const nameOf = ({ file, sight, trace, name }: Half, models: readonly Model[]): string =>
+  file ?? name ?? (sight && (sight.model ?? models[0]?.name)) ?? trace.provenance.model;
 
 export const isRecorded = ({ file, sight }: Half): boolean => file === null && sight === null;
 
@@ -111,7 +114,8 @@ export function useComparing(
 ): Comparing {
   const [files, setFiles] = useState<readonly [Half | null, Half | null]>([null, null]);
   const [unread, setUnread] = useState<Error | null>(null);
-  const isWanted = address.view === "compare" && models !== null;
+  const saved = savedPage();
+  const isWanted = address.view === "compare" && models !== null && saved === null;
   const [left, right] = isWanted ? wishes(address, models) : [null, null];
   const halves = [useHalf(left, address.times), useHalf(right, address.times)] as const;
   const open = useCallback(
@@ -133,7 +137,13 @@ export function useComparing(
   const unknown = unknownOf(models, [address.model, address.otherModel], say);
   const isOpened = opened !== null && opened.file !== null;
   // Where a side has no wish, what it showed before answers another question.
-  const [one, other] = [left && halves[0].half, right && halves[1].half];
+  const within = ([0, 1] as const).map((place): Half | null => {
+    const held = saved?.traces[place];
+    if (held === undefined) return null;
+    return { trace: held.trace, name: held.name, sight: null, file: null };
+  });
+  const one = within[0] ?? (left && halves[0].half);
+  const other = within[1] ?? (right && halves[1].half);
   const error = unread ?? (unknown === null ? (halves[0].trouble ?? halves[1].trouble) : null);
   return {
     halves: [files[0] ?? (isOpened ? opened : one), files[1] ?? other],

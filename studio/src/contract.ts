@@ -550,7 +550,8 @@ export type RecordedTraining = {
   runs: readonly CurvesAnswer[];
   /** The run whose moments these are. */
   run: string;
-  trace: TraceDocument;
+  /** None where no text was looked at. */
+  trace: TraceDocument | null;
   moments: readonly RecordedMoment[];
 };
 
@@ -993,6 +994,9 @@ export type Routes = {
   "POST /api/v1/use": {
     question: UseQuestion;
     answer: UseAnswer;
+  };
+  "POST /api/v1/vectors": {
+    question: SightQuestion;
   };
   "POST /detect": {
     /** A text, whose language is asked. */

@@ -1,16 +1,17 @@
 import type { JSX } from "preact";
-import { type Address, VIEWS, format } from "./address";
+import { type Address, type View, format } from "./address";
 import type { Say } from "./words";
 
 interface Props {
   address: Address;
   go: (change: Partial<Address>) => void;
   say: Say;
+  views: readonly View[];
 }
 
 const THEMES = ["auto", "light", "dark"] as const;
 
-export function Header({ address, go, say }: Props): JSX.Element {
+export function Header({ address, go, say, views }: Props): JSX.Element {
   const following = THEMES[(THEMES.indexOf(address.theme) + 1) % THEMES.length] ?? "auto";
   return (
     <header class="top">
@@ -22,7 +23,7 @@ export function Header({ address, go, say }: Props): JSX.Element {
         <span>Regard</span>
       </div>
       <nav aria-label={say("views")}>
-        {VIEWS.map((view) => (
+        {views.map((view) => (
           <a
             key={view}
             href={format({ ...address, view }, address.language === "en" ? "zh" : "en")}

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Refused, answered, got, orUnreachable } from "./api";
 import type { CurvesAnswer, RecordedTraining, RunAnswer, StepsAnswer } from "./contract";
+import { savedPage } from "./inlined";
 import { type Trace, checkedTrace } from "./trace";
 import { asError } from "./trouble";
 
@@ -51,6 +52,8 @@ async function curvesOf(name: string, before: CurvesAnswer | undefined): Promise
 }
 
 async function cannedRuns(): Promise<RecordedTraining> {
+  const page = savedPage();
+  if (page !== null) return page.training ?? { runs: [], run: "", trace: null, moments: [] };
   const answer = await fetch("canned.training.json").catch(orUnreachable);
   if (!answer.ok) throw new Refused(`canned.training.json: ${answer.status}`);
   const found = (await answer.json()) as RecordedTraining;
@@ -83,7 +86,8 @@ export function useRunning(chosen: readonly string[]): Running {
     let known: Running = running;
     const look = async (): Promise<void> => {
       const isFirst = known.runs === null;
-      const runs = isFirst || turn % RARELY === 0 ? await served().catch(orNone) : known.runs;
+      const isTime = isFirst || turn % RARELY === 0;
+      const runs = savedPage() !== null ? [] : isTime ? await served().catch(orNone) : known.runs;
       const recorded = (runs ?? []).length === 0 ? (known.recorded ?? (await cannedRuns())) : null;
       const curves = new Map(known.curves);
       const there = new Set(runs?.map((run) => run.name));
@@ -151,7 +155,7 @@ export function useMoments(
       const { trace, moments } = recorded;
       set(
         new Map(
-          name === recorded.run
+          name === recorded.run && trace !== null
             ? moments.map((one) => [
                 one.update,
                 { trace: { ...trace, sites: one.sites }, output: one.output },

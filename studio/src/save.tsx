@@ -1,10 +1,12 @@
-// Saving what is seen: the scene as SVG, PNG or a page, the trace as JSON. Nothing leaves the browser.
+// Saving what is seen: the scene as SVG or PNG, the trace as JSON, and this page with all that it
+// shows as one file. Nothing leaves the browser.
 import type { JSX } from "preact";
-import { render } from "preact";
-import { useState } from "preact/hooks";
+import { createContext, render } from "preact";
+import { useContext, useState } from "preact/hooks";
 import type { Theme } from "./colours";
 import { COLOURS } from "./colours";
-import type { AblateAnswer } from "./contract";
+import type { AblateAnswer, RecordedBlocks, RecordedTraining } from "./contract";
+import { type Contents, type Held, savedPage, savedText } from "./inlined";
 import { paint } from "./paint";
 import { Picture } from "./picture";
 import { type Scene, framed } from "./scene";
@@ -43,19 +45,26 @@ export function svgText(scene: Scene, theme: Theme): string {
   return svg === null ? "" : `${new XMLSerializer().serializeToString(svg)}\n`;
 }
 
-const escaped = (text: string): string =>
-  text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+/** Where a page opens that is saved now. */
+export const Place = createContext("");
 
-/** A page of one file: the picture, and nothing to fetch. */
-export function htmlText(scene: Scene, theme: Theme): string {
-  const { ground, ink } = COLOURS[theme];
-  const style = `body{margin:2rem auto;max-width:${Math.ceil(scene.width) + 48}px;background:${ground};color:${ink};font-family:sans-serif}h1{font-size:1.2rem}svg{max-width:100%;height:auto}`;
-  return (
-    `<!doctype html>\n<html lang="${document.documentElement.lang}">\n<meta charset="utf-8">\n` +
-    '<meta name="viewport" content="width=device-width, initial-scale=1">\n' +
-    `<title>${escaped(scene.title)} · Regard</title>\n<style>${style}</style>\n` +
-    `<h1>${escaped(scene.title)}</h1>\n${svgText(scene, theme)}`
-  );
+/** Everything that a saved page holds of what is seen here; a saved page keeps all that it has. */
+function contentsOf(
+  start: string,
+  held: readonly Held[],
+  training: RecordedTraining | null,
+  blocks: Partial<RecordedBlocks> | null,
+): Contents {
+  const page = savedPage();
+  const isOwn = held.every((one) => page?.traces.some(({ trace }) => trace === one.trace));
+  return {
+    start,
+    traces: page !== null && isOwn ? page.traces : held,
+    training: training ?? page?.training ?? null,
+    blocks: page?.blocks ?? blocks,
+    report: page?.report ?? null,
+    lesson: page?.lesson ?? null,
+  };
 }
 
 function savePng(scene: Scene, theme: Theme, name: string): void {
@@ -74,41 +83,45 @@ function savePng(scene: Scene, theme: Theme, name: string): void {
 }
 
 interface Props {
-  scene: Scene;
+  /** nothing where there is no one picture */
+  scene: Scene | null;
   theme: Theme;
   name: string;
   say: Say;
   trace?: Trace & { ablation?: AblateAnswer };
-  /** only where a model is served: it makes a page with every picture of the sentence */
-  page?: (() => Promise<Blob>) | null;
+  /** what a saved page needs to show the same; nothing where it needs no data */
+  held?: readonly Held[] | (() => Promise<readonly Held[]>);
+  training?: RecordedTraining | null;
+  blocks?: Partial<RecordedBlocks> | null;
 }
 
-export function Save({ scene, theme, name, say, trace, page = null }: Props): JSX.Element {
+export function Save(props: Props): JSX.Element {
+  const { scene, theme, name, say, trace, held = [], training = null, blocks = null } = props;
+  const start = useContext(Place);
   const [trouble, setTrouble] = useState<Error | null>(null);
-  const savePage = (): void => {
-    setTrouble(null);
-    if (page === null) text(htmlText(scene, theme), "text/html", "html");
-    else {
-      page()
-        .then((made) => download(made, `${name}.html`))
-        .catch((error: unknown) => setTrouble(asError(error)));
-    }
+  const savePage = async (): Promise<void> => {
+    const found = typeof held === "function" ? await held() : held;
+    text(await savedText(contentsOf(start, found, training, blocks)), "text/html", "html");
   };
   const text = (content: string, type: string, ending: string): void =>
     download(new Blob([content], { type }), `${name}.${ending}`);
   return (
     <div class="save" role="group" aria-label={say("save")}>
       <span class="soft">{say("save")}</span>
-      <button
-        type="button"
-        class="quiet"
-        onClick={() => text(svgText(scene, theme), "image/svg+xml", "svg")}
-      >
-        SVG
-      </button>
-      <button type="button" class="quiet" onClick={() => savePng(scene, theme, name)}>
-        PNG
-      </button>
+      {scene && (
+        <>
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => text(svgText(scene, theme), "image/svg+xml", "svg")}
+          >
+            SVG
+          </button>
+          <button type="button" class="quiet" onClick={() => savePng(scene, theme, name)}>
+            PNG
+          </button>
+        </>
+      )}
       {trace && (
         <button
           type="button"
@@ -118,7 +131,15 @@ export function Save({ scene, theme, name, say, trace, page = null }: Props): JS
           JSON
         </button>
       )}
-      <button type="button" class="quiet" onClick={savePage}>
+      <button
+        type="button"
+        class="quiet"
+        title={say("saveHtml")}
+        onClick={() => {
+          setTrouble(null);
+          savePage().catch((error: unknown) => setTrouble(asError(error)));
+        }}
+      >
         HTML
       </button>
       {trouble && (

@@ -1,8 +1,9 @@
 // Which trace is shown: of a served model, of a file, or the recorded one.
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import type { Address, View } from "./address";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Address, VIEWS, type View } from "./address";
 import { type Model, canned, traceOf, translated } from "./api";
 import { chosenExample, modelOf, sentenceOf, unknownOf } from "./fitting";
+import { savedPage } from "./inlined";
 import type { Pending, Shown } from "./stage";
 import { TooNew, type Trace, doesOf } from "./trace";
 import { traceFromBytes } from "./trace_file";
@@ -26,6 +27,26 @@ const FREE = { row: null, column: null, layer: null, head: null, off: [] } as co
 
 /** Views that are about one translation; the others look after what they show. */
 const OF_A_TRANSLATION: readonly View[] = ["look", "arithmetic", "switchboard"];
+
+/** What a saved page holds: the views that its data can serve. */
+export function savedViews(): readonly View[] | null {
+  const page = savedPage();
+  if (page === null) return null;
+  const [first, second] = page.traces;
+  const isOne = first !== undefined && doesOf(first.trace) === "translate";
+  const can: Partial<Record<View, boolean>> = {
+    report: page.report !== null,
+    lesson: page.lesson !== null,
+    look: isOne,
+    arithmetic: isOne && first.sites.length > 0,
+    switchboard: isOne && Object.keys(first.ablations).length > 0,
+    generate: first !== undefined && !isOne,
+    compare: second !== undefined,
+    training: page.training !== null,
+    blocks: page.blocks !== null,
+  };
+  return VIEWS.filter((view) => can[view] === true);
+}
 
 export const isBreak = (error: unknown): boolean =>
   error instanceof DOMException && error.name === "AbortError";
@@ -67,7 +88,14 @@ export function useShown(
   // A model in whose language there is no example waits for a sentence.
   const isIdle = isServed && text === null && address.example === null;
   const isHere = OF_A_TRANSLATION.includes(view);
-  const isWanted = isHere && models !== null && !isIdle;
+  const saved = savedPage();
+  const inside = useMemo((): Shown | null => {
+    const held = saved?.traces[0];
+    if (held === undefined) return null;
+    const { trace, hypotheses } = held;
+    return { trace, hypotheses, canned: held, sight: null, file: null };
+  }, [saved]);
+  const isWanted = isHere && models !== null && !isIdle && saved === null;
   const asksModel = isServed && text !== null;
   const asked = asksModel ? JSON.stringify([text, target, model]) : isIdle ? "" : example;
   const done = useRef(""); // what was found last: whoever comes back from elsewhere finds it again
@@ -152,7 +180,7 @@ export function useShown(
   const isAwaited = isWanted && opened === null && !isRefused && found?.asked !== asked;
   const said = target ?? (partial?.asked === asked ? partial.text : "");
   return {
-    shown: opened ?? (isHere && isIdle ? null : (found?.shown ?? null)),
+    shown: opened ?? inside ?? (isHere && isIdle ? null : (found?.shown ?? null)),
     pending: isAwaited
       ? { source: asksModel ? text : sentenceOf(example), output: asksModel ? said : "" }
       : null,

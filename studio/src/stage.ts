@@ -1,8 +1,9 @@
 // What the views are given: the address, how to change it, what is shown, and how it looks.
 import type { Address } from "./address";
-import type { Model, Sight } from "./api";
+import { type Model, type Sight, vectorsOf } from "./api";
 import type { Theme } from "./colours";
-import type { RankedText, RecordedSentence } from "./contract";
+import type { AblateAnswer, RankedText, RecordedSentence } from "./contract";
+import type { Held } from "./inlined";
 import type { Trace } from "./trace";
 import type { Say } from "./words";
 
@@ -23,6 +24,19 @@ export interface Pending {
   /** what is decoded so far */
   output: string;
 }
+
+/** All that a saved page needs of a translation; a served model is asked for its vectors. */
+export async function heldOf(shown: Shown, ablation?: AblateAnswer): Promise<readonly Held[]> {
+  const { trace, hypotheses, canned, sight } = shown;
+  const sites =
+    canned?.sites ??
+    (sight === null || trace.picture ? [] : await vectorsOf(sight).catch(() => []));
+  const more = ablation === undefined ? {} : { [nameOfHeads(ablation.heads)]: ablation };
+  return [{ trace, hypotheses, sites, ablations: { ...canned?.ablations, ...more } }];
+}
+
+/** The name under which the ablation of these heads is kept. */
+export const nameOfHeads = (heads: readonly string[]): string => [...heads].sort().join(",");
 
 export interface Stage {
   address: Address;

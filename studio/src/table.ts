@@ -1,5 +1,6 @@
 // One site as people read it: labelled rows and columns, tokens merged into words if wanted.
 import {
+  CELL,
   type Kind,
   type Sentence,
   type Site,
@@ -74,7 +75,7 @@ function wordLabels(sentence: Sentence, tokens: readonly Token[]): readonly Labe
     const word = token.word == null ? undefined : sentence.words[token.word];
     const last = found.at(-1);
     if (word === undefined) {
-      found.push({ text: token.text, places: [place], is_special: true });
+      found.push({ text: token.text, places: [place], is_special: token.id !== CELL });
       start = end = -1;
     } else if (start >= 0 && word.start < end && last !== undefined) {
       end = Math.max(end, word.end, token.end);

@@ -29,6 +29,7 @@ const FORMAT = SCHEMAS.TraceHeader.properties.format.maximum;
 const BOS: Token = { id: 2, text: "<s>", start: 0, end: 0, word: null };
 const SPECIAL = new Set([0, 2, 3]); // PAD, BOS, EOS
 const UNKNOWN = 1;
+export const CELL = -1; // the id of a cell of a picture, which is none of any vocabulary
 export const MASK = "[MASK]"; // where a word was taken out
 
 export const isSpecial = (token: Token): boolean => SPECIAL.has(token.id);

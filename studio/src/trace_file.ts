@@ -162,3 +162,48 @@ export function traceFromBytes(bytes: ArrayBuffer): Trace {
     throw error;
   }
 }
+
+/** The arrays as a safetensors file. */
+export function tensorsToBytes({ said, arrays }: Tensors): Uint8Array<ArrayBuffer> {
+  let end = 0;
+  const entries = Object.entries(arrays).map(([name, { shape, values }]) => {
+    const from = end;
+    end += values.byteLength;
+    const dtype = values instanceof Uint8Array ? "U8" : "F32";
+    return [name, { dtype, shape, data_offsets: [from, end] }] as const;
+  });
+  const header = JSON.stringify({ __metadata__: said, ...Object.fromEntries(entries) });
+  const words = new TextEncoder().encode(header);
+  const head = Math.ceil(words.length / 8) * 8; // numbers begin where eight bytes begin
+  const bytes = new Uint8Array(8 + head + end);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(head), true);
+  bytes.fill(0x20, 8, 8 + head);
+  bytes.set(words, 8);
+  let at = 8 + head;
+  for (const { values } of Object.values(arrays)) {
+    bytes.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), at);
+    at += values.byteLength;
+  }
+  return bytes;
+}
+
+/** Numbers within numbers as one array. */
+export function flat(values: Nested): Tensor {
+  const shape: number[] = [];
+  for (let at: unknown = values; Array.isArray(at); at = at[0]) shape.push(at.length);
+  const depth = Math.max(0, shape.length - 1);
+  return { shape, values: Float32Array.from((values as unknown[]).flat(depth) as number[]) };
+}
+
+/** The content of a trace file; a picture, whose pixels are in a PNG, is written as JSON. */
+export function traceToBytes(trace: Trace): Uint8Array<ArrayBuffer> {
+  if (trace.picture) return new TextEncoder().encode(JSON.stringify(trace));
+  const { sites, positions, picture: _, ...rest } = trace;
+  const arrays: Record<string, Tensor> = {};
+  for (const site of sites) arrays[`${site.kind}.${site.layer}`] = flat(site.weights);
+  if (positions) arrays.positions = flat(positions);
+  const heads = sites.map(({ kind, layer, is_uniform, sums_to_one }) => ({
+    ...{ kind, layer, is_uniform, sums_to_one },
+  }));
+  return tensorsToBytes({ said: { [KEY]: JSON.stringify({ ...rest, sites: heads }) }, arrays });
+}

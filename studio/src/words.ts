@@ -1,6 +1,7 @@
 // Everything the page says, in both languages; {name} is filled in.
 import type { Language } from "./address";
-import { KINDS } from "./trace";
+import { savedPage } from "./inlined";
+import { KINDS, type Trace } from "./trace";
 
 export const WORDS = {
   look: ["Translate and look", "翻译与观察"],
@@ -31,6 +32,11 @@ export const WORDS = {
   fileHolds: [
     "This is what the file holds. To ask a model yourself, run",
     "这里是文件里的内容。要自己向模型提问，请运行",
+  ],
+  saveHtml: ["this page as one file that works offline", "把本页存成一个可离线打开的文件"],
+  savedBy: [
+    "by {name} ({recipe}), saved with Regard {version}",
+    "模型 {name}（{recipe}），由 Regard {version} 保存",
   ],
   recorded: ["a recorded sentence", "录制的例子"],
   fromFile: ["from the file {name}", "来自文件 {name}"],
@@ -85,6 +91,8 @@ export const WORDS = {
   crossLong: ["Attention to the source", "对原文的注意力"],
   layer: ["layer {n}", "第 {n} 层"],
   head: ["head {n}", "第 {n} 头"],
+  meanOfThese: ["mean of heads {heads}", "第 {heads} 头的平均"],
+  theseHeads: ["heads {heads}, a colour each", "第 {heads} 头，各用一种颜色"],
   allHeads: ["mean of {n} heads", "{n} 个头的平均"],
   oneHead: ["its only head", "唯一的头"],
   eachHead: ["all {n} heads, a colour each", "{n} 个头，各用一种颜色"],
@@ -366,6 +374,8 @@ export const WORDS = {
   another: ["Another draw", "再采样一次"],
   keys: ["keys", "键"],
   formula: ["formula", "公式"],
+  report: ["Report", "报告"],
+  lesson: ["Step by step", "逐步讲解"],
   training: ["Training", "训练"],
   runs: ["Runs", "训练过程"],
   runsLead: ["Choose one, or several to see over each other.", "选择一个，或选多个叠在一起比较。"],
@@ -595,4 +605,11 @@ export function sayHeads(say: Say, head: number | null, nHeads: number, isLines 
   if (head !== null) return say("head", { n: head });
   if (nHeads === 1) return say("oneHead");
   return say(isLines ? "eachHead" : "allHeads", { n: nHeads });
+}
+
+/** Where a trace comes from that was neither asked for nor opened here: a saved or recorded one. */
+export function sayOrigin(say: Say, { provenance }: Trace): string {
+  if (savedPage() === null) return say("recorded");
+  const { model, recipe, version } = provenance;
+  return say("savedBy", { name: model, recipe, version });
 }

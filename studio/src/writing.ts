@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Address, Story } from "./address";
 import { type Model, cannedStory, filled, storyTrace, told, traceOf } from "./api";
 import type { FillAnswer, TokenEvent } from "./contract";
+import { savedPage } from "./inlined";
 import { isBreak } from "./showing";
 import type { Trace } from "./trace";
 import { asError } from "./trouble";
@@ -53,7 +54,8 @@ export function useWriting(address: Address, models: readonly Model[] | null): W
   // Another model's text would be taken for that of the one at the address.
   const isUnknown = isServed && address.writer !== null && address.writer !== model.name;
   const isIdle = model !== null && address.prompt === null && address.story === null;
-  const isWanted = address.view === "generate" && models !== null && !isUnknown && !isIdle;
+  const isAsked = address.view === "generate" && models !== null && savedPage() === null;
+  const isWanted = isAsked && !isUnknown && !isIdle;
   const { prompt, temperature, topK, topP, seed, most, found } = address;
   const wanted = isServed
     ? model.does === "write"

@@ -137,7 +137,9 @@ def visit(browser: Browser) -> Iterator[Visit]:
 
     def asked(request: Request) -> None:
         address = urlsplit(request.url)
-        if address.scheme not in ("blob", "data") and address.hostname != "127.0.0.1":
+        is_page = address.scheme == "file" and request.is_navigation_request()
+        is_near = address.scheme in ("blob", "data") or address.hostname == "127.0.0.1"
+        if not is_page and not is_near:
             complaints.append(f"it asked {request.url}")
 
     def go(address: str, *, is_refused: bool = False, **wishes: Any) -> Page:

@@ -1,7 +1,5 @@
 """The page with a real service behind it: what it draws is what the API says."""
 
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from regard.lessons.explanation import LECTURE_TABLE
 from regard.lessons.explanation.blocks import mask_numbers, score_numbers
 from regard.systems import build
 from regard.text import Words
-from tests.browser.seeing import expect_address
+from tests.browser.seeing import cells, eventually, expect_address
 
 TEXT = "ein Hund sieht eine Katze im Haus ."
 
@@ -89,23 +87,44 @@ def test_what_is_typed_is_translated_and_looked_at(served, visit) -> None:
     expect(page.locator(".beam li.chosen")).to_contain_text(text)
 
 
-def test_a_saved_page_opens_at_what_is_seen(served, visit) -> None:
+def test_a_saved_page_opens_at_what_is_seen(served, visit, tmp_path: Path) -> None:
     chosen = "site=encoder&layer=1&head=2&form=matrix&words=0&special=0&theme=dark"
     page = visit(f"{served}#/look?text={TEXT.replace(' ', '+')}&{chosen}", is_refused=True)
-    save = page.locator(".focus .save").get_by_role("button", name="HTML")
     with page.expect_download() as download:
-        save.click()
+        page.locator(".focus .save").get_by_role("button", name="HTML").click()
     assert download.value.suggested_filename == "encoder-1-2.html"
-    text = Path(download.value.path()).read_text("utf-8")
-    held = re.search(r'<script type="application/json" id="data">(.*?)</script>', text)
-    assert held
-    told = json.loads(held[1])
-    assert told["theme"] == "dark"
-    start = {"form": "matrix", "site": "encoder", "layer": 1, "heads": [2], "merges": "tokens"}
-    assert told["start"] == {**told["start"], **start}
-    page.route("**/api/v1/export", lambda route: route.abort("connectionrefused"))
-    save.click()
-    expect(page.locator(".focus .save").get_by_role("alert")).to_contain_text("does not answer")
+    file = tmp_path / "saved.html"
+    download.value.save_as(file)
+    saved = visit(file.as_uri())
+    expect(saved.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(saved.locator(".focus h2")).to_have_text(page.locator(".focus h2").inner_text())
+    eventually(saved, lambda: cells(saved, ".focus"), cells(page, ".focus"))
+    expect(saved.locator("nav a")).to_have_text(["Translate and look", "Arithmetic"])
+    expect(saved.locator(".beam li")).to_have_count(5)
+    # The arithmetic is that of the service.
+    cell = {"site": "encoder", "layer": 1, "head": 2, "row": 0, "column": 1}
+    told = asked(served, "arithmetic", **cell)
+    there = visit(f"{file.as_uri()}#/arithmetic?site=encoder&layer=1&head=2&row=0&column=1")
+    expect(there.locator(".cards")).to_contain_text(f"{told['score']:.2f}".replace("-", "−"))
+    with page.expect_download() as other:
+        body = {"source": TEXT, "format": "html", "view": {"form": "lines", "site": "cross"}}
+        page.evaluate(
+            """async (body) => {
+                const wish = {method: "POST", body: JSON.stringify(body),
+                    headers: {"Content-Type": "application/json"}};
+                const answer = await fetch("api/v1/export", wish);
+                const link = document.createElement("a");
+                link.href = URL.createObjectURL(await answer.blob());
+                link.download = "export.html";
+                link.click();
+            }""",
+            body,
+        )
+    exported = tmp_path / "exported.html"
+    other.value.save_as(exported)
+    opened = visit(exported.as_uri())
+    expect(opened.locator(".focus .segments [aria-pressed=true]").first).to_have_text("Lines")
+    expect(opened.locator("nav a")).to_have_text(["Translate and look", "Arithmetic"])
 
 
 def test_what_is_too_long_to_be_looked_into_is_translated(served, visit) -> None:
@@ -173,7 +192,7 @@ def test_a_cell_has_the_numbers_of_the_api(served, visit) -> None:
     np.testing.assert_allclose(weights, told["weights"], atol=0.0006)
 
 
-def test_heads_are_switched_off_together(served, visit) -> None:
+def test_heads_are_switched_off_together(served, visit, tmp_path: Path) -> None:
     page = visit(f"{served}#/switchboard?text={TEXT.replace(' ', '+')}")
     for head in (0, 2):
         page.get_by_role("switch", name=f"Attention to the source, layer 2, head {head}").click()
@@ -183,8 +202,11 @@ def test_heads_are_switched_off_together(served, visit) -> None:
     expect_address(page, "off=cross.2.0%2Ccross.2.2")
     with page.expect_download() as download:
         page.locator(".outcome .save").get_by_role("button", name="HTML").click()
-    title = "<title>Switched off: Attention to the source, layer 2, heads 0, 2 · Regard</title>"
-    assert title in Path(download.value.path()).read_text("utf-8")
+    file = tmp_path / "saved.html"
+    download.value.save_as(file)
+    saved = visit(file.as_uri())
+    expect(saved.locator(".switch[aria-checked=false]")).to_have_count(2)
+    expect(saved.locator(".outputs")).to_contain_text(told["after"])
 
 
 def weights(trace: dict, kind: str, layer: int) -> np.ndarray:

@@ -129,7 +129,7 @@ def test_a_head_that_the_model_lacks_is_passed_over(
     ],
 )
 def test_what_is_saved_of_the_switchboard_says_which_heads_were_off(
-    alone, visit, recorded, language: str, said: str
+    alone, visit, recorded, language: str, said: str, tmp_path: Path
 ) -> None:
     told = recorded("en-fr")
     off = told["ablations"]["decoder.1.1"]
@@ -145,7 +145,11 @@ def test_what_is_saved_of_the_switchboard_says_which_heads_were_off(
     lines = [one.text for one in picture.iter(f"{SVG}text")]
     assert lines[0] == said
     assert off["after"] in " ".join(lines)
-    assert f"<title>{said} · Regard</title>" in saved["HTML"].decode()
+    file = tmp_path / "saved.html"
+    file.write_bytes(saved["HTML"])
+    again = visit(f"{file.as_uri()}", locale="zh-CN" if language == "zh" else "en-GB")
+    expect(again.locator(".outputs")).to_contain_text(off["after"])
+    expect(again.locator(".switch[aria-checked=false]")).to_have_count(1)
     assert saved["PNG"].startswith(b"\x89PNG")
     width, height = (int.from_bytes(saved["PNG"][at : at + 4], "big") for at in (16, 20))
     assert (width, height) == (2 * int(picture.get("width")), 2 * float(picture.get("height")))

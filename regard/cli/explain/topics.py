@@ -188,10 +188,9 @@ def sentence(
     reader.model.to(choose_device(device))
     explanation = reading.explain(reader, text, words, place, layer=layer, head=head, step=step)
     if save is not None:
-        from regard.inspection.scene import save as save_scene
-        from regard.lessons.explanation import explained
+        from regard.cli.explain.saving import save_explanation
 
-        save_scene(explained(explanation), save)
+        save_explanation(explanation, save)
     show(explanation, as_json=json)
     if save is not None and not json:
         say(f"The picture is in {save}.", wraps=False)

@@ -8,10 +8,13 @@ from regard.counting import counted, noun
 from regard.errors import UsageError, shortened
 from regard.inspection.figures.view import View
 from regard.inspection.trace import Trace
+from regard.inspection.viewer import ViewedTrace
 from regard.special import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy as np
 
     from regard.cli.look.change import Change
     from regard.inspection.trace import Table
@@ -30,11 +33,13 @@ def find_trace(
     without: str | None = None,
     kind: str | None = None,
     device: str = "auto",
-) -> tuple[Trace, "Change | None"]:
+    has_vectors: bool = False,
+) -> tuple[ViewedTrace, "Change | None"]:
     """The trace that a file holds, or of the text that the model translates, goes on from or fills.
 
     ``n_new`` is how many tokens a language model writes. ``without`` names heads to switch off
-    meanwhile; short names are of that ``kind``. The model computes on ``device``.
+    meanwhile; short names are of that ``kind``. The model computes on ``device``. Queries, keys and
+    values are kept if they are asked for (``has_vectors``).
     """
     if model.is_file():
         given = {
@@ -49,7 +54,7 @@ def find_trace(
                     f"{model} is a saved trace, in which nothing can be changed: leave out {name}, "
                     "or give a model folder"
                 )
-        return Trace.open(model), None
+        return ViewedTrace(Trace.open(model)), None
     if not model.exists():
         raise UsageError(f"there is no {model}: give a model folder, or a saved trace")
     if sentence is None:
@@ -61,9 +66,18 @@ def find_trace(
 
     opened = open_model(model, choose_device(device))
     _check_new(opened, target, n_new)
-    if without is None:
-        return opened.trace(sentence, target, n_new=n_new), None
-    return _ablated(opened, sentence, target, n_new, without, kind)
+    if without is not None:
+        return _ablated(opened, sentence, target, n_new, without, kind)
+    found = opened.trace(sentence, target, n_new=n_new)
+    return ViewedTrace(found, _vectors(opened, found) if has_vectors else {}), None
+
+
+def _vectors(opened: "OpenedModel", trace: Trace) -> "dict[str, np.ndarray]":
+    from regard.inspection.arithmetic import head_vectors
+
+    # The page steps through the arithmetic of two sentences alone.
+    is_wanted = trace.way.is_across
+    return head_vectors(opened.model, opened.model.sites, trace, opened.device) if is_wanted else {}
 
 
 def drawing(
@@ -99,7 +113,7 @@ def _ablated(
     n_new: int | None,
     without: str,
     kind: str | None,
-) -> tuple[Trace, "Change"]:
+) -> tuple[ViewedTrace, "Change"]:
     from regard.cli.look.change import Change, named_heads
     from regard.inspection.ablation import ablated
 
@@ -111,7 +125,17 @@ def _ablated(
     names = named_heads(found, ablation.heads)
     origin = replace(found.provenance, model=f"{found.provenance.model} without {names}")
     after = opened.retrace(before, ablation.heads)
-    return replace(found, provenance=origin), Change(ablation, before, after)
+    told = {
+        "heads": [head.name for head in ablation.heads],
+        "before": ablation.before.text,
+        "after": ablation.after.text,
+        "has_changed": ablation.has_changed,
+        "tokens": list(ablation.scored_before.pieces),
+        "changes": list(ablation.changes),
+        "change": ablation.change,
+    }
+    viewed = ViewedTrace(replace(found, provenance=origin), ablations=(told,))
+    return viewed, Change(ablation, before, after)
 
 
 def heads_of(given: str | None) -> tuple[int, ...] | None:

@@ -111,16 +111,23 @@ def look(
     choices = choosing.Choices(view, site, layer, heads, word, tokens, special, reading, top, dark)
     searching.set_threads(threads)
     sentence, target = choosing.drawing(sentence, target, seed, label, looking_from)
-    trace, change = choosing.find_trace(
-        model, sentence, target, n_new=generate, without=ablate, kind=site, device=device
+    has_page = any(place.suffix.lower() == ".html" for place in places)
+    viewed, change = choosing.find_trace(
+        *(model, sentence, target),
+        n_new=generate,
+        without=ablate,
+        kind=site,
+        device=device,
+        has_vectors=has_page,
     )
+    trace = viewed.trace
     seen = choices.view(trace, "matrix")
     shown = None
     if not as_json and (view is None or view in showing.FORMS or not places):
         shown = showing.TerminalView.of(trace, seen, change)
     drawn = choices.view(trace, "lines")
     for place in places:
-        saving.save(trace, drawn, place)
+        saving.save(viewed, drawn, place)
         typer.echo(f"saved {place}", err=True)
     remarks = choosing.remarks(trace, seen)
     if change is not None and shown is None:

@@ -1,10 +1,9 @@
-"""What was seen, as a file: a picture, the page with all of them, or the numbers."""
+"""What was seen, as a file: a picture, the viewer with everything in it, or the numbers."""
 
 from pathlib import Path
 
 from regard.inspection.figures import FORMATS, View, checked_path, figure, write
-from regard.inspection.scene import page
-from regard.inspection.trace import Trace
+from regard.inspection.viewer import ViewedTrace, page
 
 ENDINGS = (*FORMATS, "html", "json", "trace")
 
@@ -14,11 +13,12 @@ def checked(place: Path, option: str = "--save") -> Path:
     return checked_path(place, ENDINGS, f"the file of {option}")
 
 
-def save(trace: Trace, view: View, place: Path) -> None:
+def save(viewed: ViewedTrace, view: View, place: Path) -> None:
     """Write one file of the kind that its name ends in."""
+    trace = viewed.trace
     match place.suffix[1:].lower():
         case "html":
-            write(place, page(trace, view).encode())
+            write(place, page(viewed, view=view).encode())
         case "json":
             write(place, f"{trace.to_json()}\n".encode())
         case "trace":

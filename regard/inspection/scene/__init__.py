@@ -1,13 +1,11 @@
 """Pictures of a trace: ``layout(trace, view)`` gives a scene, ``render`` draws it.
 
-Layout is pure and knows no file format; drawing knows no attention. ``page`` puts every picture of
-a trace into one HTML file in which one can choose.
+Layout is pure and knows no file format; drawing knows no attention.
 """
 
 from regard.inspection.figures.view import FORMS, View
 from regard.inspection.scene.items import Heat, Item, Path, Rectangle, Scene, Text
 from regard.inspection.scene.layout import layout
-from regard.inspection.scene.page import page
 from regard.inspection.scene.render import FORMATS, checked_place, render, save, write
 
 __all__ = [
@@ -22,7 +20,6 @@ __all__ = [
     "View",
     "checked_place",
     "layout",
-    "page",
     "render",
     "save",
     "write",

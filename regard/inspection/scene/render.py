@@ -1,4 +1,4 @@
-"""From a scene to a file: SVG, PNG, PDF, HTML or JSON; the same scene gives the same bytes."""
+"""From a scene to a file: SVG, PNG, PDF or JSON; the same scene gives the same bytes."""
 
 import json
 from pathlib import Path as Place
@@ -25,13 +25,9 @@ def render(scene: Scene, file_format: str) -> bytes:
             from regard.inspection.scene.drawing import draw
 
             return draw(scene, file_format)
-        case "html":
-            from regard.inspection.scene.page import scene_page
-
-            return scene_page(scene).encode()
         case "json":
             return f"{as_json(scene)}\n".encode()
-    raise UsageError(f"a picture cannot be {file_format!r}: choose one of {', '.join(FORMATS)}")
+    raise UsageError(f"a picture cannot be {file_format!r}: choose one of svg, png, pdf or json")
 
 
 def save(scene: Scene, path: str | Place) -> Place:

@@ -278,6 +278,6 @@ class Trace:
         self, include: object = None, exclude: object = None
     ) -> dict[str, Any]:  # the names that notebooks give
         """The page in a frame of its own, a picture, and words: whatever can be shown."""
-        from regard.inspection.scene.page import mimebundle
+        from regard.inspection.viewer import mimebundle
 
         return mimebundle(self)

@@ -100,6 +100,14 @@ class Explanation:
         names = ", ".join(table.name for step in self.steps for table in step.tables)
         raise KeyError(f"{self.topic} has no table {name!r}; it has {names}")
 
+    def to_lesson(self) -> dict[str, Any]:
+        """The explanation as the viewer shows it: with what helps a reader's eye."""
+        written = self.to_json()
+        for step, told in zip(self.steps, written["steps"], strict=True):
+            for table, one in zip(step.tables, told["tables"], strict=True):
+                one |= {"look": table.look, "decimals": table.decimals, "focus": table.focus}
+        return written
+
     def to_json(self) -> dict[str, Any]:
         """The explanation as JSON holds it."""
         return {

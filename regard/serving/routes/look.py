@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from fastapi import APIRouter
+from safetensors.numpy import save as serialise
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -38,6 +39,9 @@ _TYPES = {
     "json": "application/json",
 }
 _BYTES: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
+_VECTORS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/octet-stream": _BYTES}, "description": "A safetensors file."}
+}
 _TRACE: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/octet-stream": _BYTES}, "description": "As JSON, or as a file."}
 }
@@ -93,6 +97,13 @@ def look_routes(service: Service) -> APIRouter:
             **numbers,
         )
 
+    @router.post("/vectors", response_class=Response, responses=_VECTORS)
+    async def vectors(request: Request, question: SightQuestion) -> Response:
+        """Queries, keys and values of every head as one safetensors file."""
+        asked = _asked(service, question)
+        found = await service.alone(request, lambda: service.traces.vectors(asked))
+        return _file(serialise(found), "application/octet-stream", "vectors.safetensors")
+
     @router.post("/heads")
     async def heads(request: Request, question: SightQuestion) -> HeadsAnswer:
         """What every head does in a sentence, in numbers."""
@@ -145,7 +156,13 @@ def look_routes(service: Service) -> APIRouter:
             chosen["heads"] = tuple(chosen["heads"])
         view = View(**chosen)
         kind = question.format
-        drawn = await service.alone(request, lambda: picture(service.traces.of(asked), view, kind))
+
+        def made() -> bytes:
+            if kind == "html":
+                return service.traces.page(asked, view)
+            return picture(service.traces.of(asked), view, kind)
+
+        drawn = await service.alone(request, made)
         return _file(drawn, _TYPES[kind], f"attention.{kind}")
 
     return router

@@ -3,20 +3,28 @@
 import { useEffect, useState } from "preact/hooks";
 import { Refused, answered, orUnreachable } from "../api";
 import type { RecordedBlocks, Routes } from "../contract";
+import { savedPage } from "../inlined";
 import { asError } from "../trouble";
 
 type Topic = keyof RecordedBlocks;
 type Exchange<Of extends Topic> = Routes[`POST /api/v1/explain/${Of}`];
 
-let recorded: Promise<RecordedBlocks> | null = null;
+let recorded: Promise<Partial<RecordedBlocks>> | null = null;
+const shown: Partial<Record<Topic, unknown>> = {};
 
-async function fetchedBlocks(): Promise<RecordedBlocks> {
+/** What a block shows now, as a page that is saved keeps it. */
+export const shownBlock = (topic: Topic): Partial<RecordedBlocks> =>
+  (shown[topic] ? { [topic]: [shown[topic]] } : {}) as Partial<RecordedBlocks>;
+
+async function fetchedBlocks(): Promise<Partial<RecordedBlocks>> {
+  const page = savedPage();
+  if (page !== null) return page.blocks ?? {};
   const answer = await fetch("canned.blocks.json").catch(orUnreachable);
   if (!answer.ok) throw new Refused(`canned.blocks.json: ${answer.status}`);
   return (await answer.json()) as RecordedBlocks;
 }
 
-const recordedBlocks = (): Promise<RecordedBlocks> => {
+const recordedBlocks = (): Promise<Partial<RecordedBlocks>> => {
   recorded ??= fetchedBlocks();
   recorded.catch(() => (recorded = null));
   return recorded;
@@ -44,9 +52,11 @@ export function useNumbers<Of extends Topic>(
     const find = async (): Promise<Exchange<Of>["answer"] | null> =>
       isServed
         ? await answered(`explain/${topic}`, question, breaking.signal)
-        : (pick((await recordedBlocks())[topic]) ?? null);
+        : (pick((await recordedBlocks())[topic] ?? ([] as never)) ?? null);
     const tell = (it: Exchange<Of>["answer"] | Error | null): void => {
-      if (!breaking.signal.aborted) set(it);
+      if (breaking.signal.aborted) return;
+      if (!(it instanceof Error)) shown[topic] = it;
+      set(it);
     };
     find()
       .then(tell)

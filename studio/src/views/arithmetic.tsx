@@ -12,7 +12,7 @@ import { Picture } from "../picture";
 import { Save } from "../save";
 import { stacked } from "../scene";
 import { Scrolling } from "../scrolling";
-import type { Stage } from "../stage";
+import { type Stage, heldOf } from "../stage";
 import { type Table, labels, maskOf, mean, tableOf, topOf } from "../table";
 import { type Kind, defaultLayer, kindsOf, siteOf } from "../trace";
 import { HeadWeights } from "./head_weights";
@@ -240,7 +240,7 @@ export function ArithmeticView(stage: Stage): JSX.Element {
               theme={theme}
               name="arithmetic"
               say={say}
-              {...(address.isLecture ? {} : { trace: shown.trace })}
+              {...(address.isLecture ? {} : { trace: shown.trace, held: () => heldOf(shown) })}
             />
           )}
         </div>

@@ -7,6 +7,7 @@ import { Positions } from "../blocks/positions";
 import { Scores } from "../blocks/scores";
 import type { Theme } from "../colours";
 import { Choice } from "../controls";
+import { savedPage } from "../inlined";
 import type { Say } from "../words";
 
 export interface BlockProps {
@@ -23,17 +24,20 @@ const FIGURES = { positions: Positions, masks: Masks, norms: Norms, scores: Scor
 export function BlocksView(props: BlockProps): JSX.Element {
   const { address, go, say } = props;
   const Figure = FIGURES[address.block];
+  const saved = savedPage()?.blocks ?? null;
   return (
     <>
       <div class="intro">
         <Choice
           label={say("blocks")}
           isLabelHidden
-          options={BLOCKS.map((block) => [block, say(block)] as const)}
+          options={BLOCKS.filter((block) => saved === null || saved[block] !== undefined).map(
+            (block) => [block, say(block)] as const,
+          )}
           chosen={address.block}
           choose={(block) => go({ block })}
         />
-        {props.isServed === false && (
+        {props.isServed === false && saved === null && (
           <p class="notice">
             {say("recordedBlocks")} <code>regard serve MODEL</code>
           </p>

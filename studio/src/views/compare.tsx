@@ -8,13 +8,14 @@ import type { Theme } from "../colours";
 import { type Comparing, type Half, type Place, isRecorded, nameOf } from "../comparing";
 import { Card, Choice, Toggle } from "../controls";
 import { signed } from "../figures/arithmetic";
+import { type Held, savedPage } from "../inlined";
 import { HeadsGrid } from "../heads_grid";
 import { paired, turned } from "../pairing";
 import type { Pointed } from "../pointing";
 import { Sentence } from "../sentence";
 import { labelAt, labels } from "../table";
 import { KINDS, type Kind, kindsOf, logProbability, nWritten } from "../trace";
-import type { Say } from "../words";
+import { type Say, sayOrigin } from "../words";
 import { CompareAsking } from "./compare_asking";
 import { ComparePictures } from "./compare_pictures";
 import { CompareSureness } from "./compare_sureness";
@@ -38,6 +39,10 @@ export interface PointedAt {
 
 export const PLACES = [0, 1] as const;
 
+/** What a saved page needs to show the same two sides. */
+export const heldSides = (sides: Sides, names: readonly string[]): readonly Held[] =>
+  sides.map(({ trace }, place) => ({ trace, ...(names[place] ? { name: names[place] } : {}) }));
+
 export function CompareView(props: CompareProps): JSX.Element {
   const { say, comparing } = props;
   const [left, right] = comparing.halves;
@@ -51,7 +56,7 @@ export function CompareView(props: CompareProps): JSX.Element {
           {comparing.trouble}
         </p>
       )}
-      <CompareAsking {...props} />
+      {savedPage() === null && <CompareAsking {...props} />}
       {left === null || right === null ? (
         comparing.trouble === null && (
           <p class="soft loading">
@@ -103,7 +108,7 @@ function Compared(props: CompareProps & { sides: Sides }): JSX.Element {
                 value: signed(logProbability(sides[place].trace)),
                 n: nWritten(sides[place].trace),
               })}
-              {isRecorded(sides[place]) && ` · ${say("recorded")}`}
+              {isRecorded(sides[place]) && ` · ${sayOrigin(say, sides[place].trace)}`}
             </p>
           </Card>
         ))}

@@ -20,7 +20,7 @@ import { Scrolling } from "../scrolling";
 import { type Table, labelAt, maskOf, mean, tableOf, topOf } from "../table";
 import type { Kind } from "../trace";
 import { type Say, sayHeads } from "../words";
-import { PLACES, type Sides } from "./compare";
+import { PLACES, type Sides, heldSides } from "./compare";
 
 interface Props {
   address: Address;
@@ -202,7 +202,7 @@ export function ComparePictures(props: Props): JSX.Element {
             );
           })}
         </div>
-        <Save scene={whole} theme={theme} name="compare" say={say} />
+        <Save scene={whole} theme={theme} name="compare" say={say} held={heldSides(sides, names)} />
       </Card>
       {difference !== null && squares !== null && (
         <Card name="unlike" title={say("difference")} lead={say("differenceLead")}>

@@ -15,7 +15,7 @@ import { Scrolling } from "../scrolling";
 import { labels } from "../table";
 import { type Trace, logProbability, nGiven, nWritten } from "../trace";
 import type { Say } from "../words";
-import { PLACES, type Sides } from "./compare";
+import { PLACES, type Sides, heldSides } from "./compare";
 
 interface Props {
   address: Address;
@@ -71,7 +71,13 @@ export function CompareSureness({ say, theme, sides, names, pointedOn }: Props):
           value: `${right > left ? "+" : ""}${signed(right - left)}`,
         })}
       </p>
-      <Save scene={beside(named, say("tokens"))} theme={theme} name="tokens" say={say} />
+      <Save
+        scene={beside(named, say("tokens"))}
+        theme={theme}
+        name="tokens"
+        say={say}
+        held={heldSides(sides, names)}
+      />
     </Card>
   );
 }

@@ -1,8 +1,6 @@
 // One site large: as a matrix or as lines; a word that is pointed at stands out.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { pageOf } from "../api";
-import type { ViewQuestion } from "../contract";
 import { rowsOf, tellingOf } from "../choosing";
 import { Card, Choice, FormChoice, Toggle } from "../controls";
 import { linesFigure } from "../figures/lines";
@@ -13,7 +11,7 @@ import { MatrixPicture } from "../matrix_picture";
 import { type Pointed, endsOf, hasHover, wordOf } from "../pointing";
 import { Save } from "../save";
 import { Scrolling } from "../scrolling";
-import type { Stage } from "../stage";
+import { type Stage, heldOf } from "../stage";
 import { type Reading, labelAt, maskOf, mean, strongest, tableOf, topOf } from "../table";
 import type { Site } from "../trace";
 import { sayHeads } from "../words";
@@ -40,23 +38,29 @@ interface Props {
 
 export function Focus({ stage, site, head, reading, pointed, point }: Props): JSX.Element {
   const { address, go, say, theme, shown } = stage;
-  const { trace, sight } = shown;
+  const { trace } = shown;
   const { kind, layer } = site;
+  const some = address.heads.filter((one) => one < site.weights.length);
+  const heads = head === null ? some : [head];
   const table = useMemo(
     () =>
       tableOf(trace, site, {
         reading,
         merges: address.merges,
         hidesSpecial: address.hidesSpecial,
-        ...(head === null ? {} : { heads: [head] }),
+        ...(heads.length === 0 ? {} : { heads }),
       }),
-    [trace, site, head, reading, address.merges, address.hidesSpecial],
+    [trace, site, heads.join(), reading, address.merges, address.hidesSpecial],
   );
   const values = useMemo(() => mean(table.weights), [table]);
   const ends = endsOf(pointed, kind, reading, table.rows, table.columns);
   const rowMeaning = say(rowsOf(kind, reading));
   const title = say(`${kind}Long`) + say("comma") + say("layer", { n: layer });
-  const below = sayHeads(say, head, site.weights.length, address.form === "lines");
+  const isLines = address.form === "lines";
+  const below =
+    heads.length > 1
+      ? say(isLines ? "theseHeads" : "meanOfThese", { heads: heads.join(say("and")) })
+      : sayHeads(say, heads[0] ?? null, site.weights.length, isLines);
   const squares = useMemo(
     () =>
       matrixFigure({
@@ -78,7 +82,6 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
     row: labelAt(table.rows, address.row),
     column: labelAt(table.columns, address.column),
   };
-  const isLines = address.form === "lines";
   const drawn = useMemo(
     () =>
       isLines
@@ -128,16 +131,6 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
     const label =
       index === null ? undefined : end === "row" ? table.rows[index] : table.columns[index];
     point(label === undefined ? null : wordOf(end, label, kind, reading));
-  };
-  const seen: ViewQuestion = {
-    form: address.form,
-    site: kind,
-    layer,
-    heads: table.heads,
-    merges: address.merges,
-    hides_special: address.hidesSpecial,
-    reading,
-    theme,
   };
   return (
     <Card
@@ -191,7 +184,7 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
         name={`${kind}-${layer}${head === null ? "" : `-${head}`}`}
         say={say}
         trace={trace}
-        page={sight && (() => pageOf(sight, seen))}
+        held={() => heldOf(shown)}
       />
     </Card>
   );

@@ -12,6 +12,7 @@ import { sharesFigure } from "../figures/bars";
 import { withScale } from "../figures/scale";
 import { storyFigure } from "../figures/story";
 import { unknownOf } from "../fitting";
+import { savedPage } from "../inlined";
 import { HeadsGrid } from "../heads_grid";
 import { Legend } from "../legend";
 import { Picture } from "../picture";
@@ -25,7 +26,7 @@ import { type StoryWord, mostLooked, storyLooks, storyWords } from "../story_tab
 import { type Reading, topOf } from "../table";
 import { MASK, type Trace, doesOf, logProbability, nGiven, nWritten } from "../trace";
 import { sayError } from "../trouble";
-import type { Say } from "../words";
+import { type Say, sayOrigin } from "../words";
 import { type Writing, chosenWriter, writersOf } from "../writing";
 import { GenerateAsking } from "./generate_asking";
 
@@ -57,7 +58,7 @@ export function GenerateView(props: Props): JSX.Element {
       <div class="intro">
         <p>{say("generateLead")}</p>
       </div>
-      <GenerateAsking {...props} isFile={file !== null} />
+      {savedPage() === null && <GenerateAsking {...props} isFile={file !== null} />}
       {trouble && (
         <p class="trouble" role="alert">
           {trouble}
@@ -177,7 +178,9 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
             {n > 0 && `${say("total", { value: signed(logProbability(trace)), n })} · `}
             {file !== null
               ? say("fromFile", { name: file })
-              : say(writing.isRecorded ? "recordedStory" : "fromModel", { name })}
+              : savedPage() !== null
+                ? sayOrigin(say, trace)
+                : say(writing.isRecorded ? "recordedStory" : "fromModel", { name })}
           </p>
           <Save
             scene={stacked(figures, saved.title)}
@@ -185,6 +188,7 @@ function Looking(props: Props & { trace: Trace; file: string | null }): JSX.Elem
             name={isWriting ? "story" : "gaps"}
             say={say}
             trace={trace}
+            held={[{ trace }]}
           />
         </Card>
         {isWriting ? grid : <Gaps {...{ sure, theme, say }} />}

@@ -12,7 +12,7 @@ import { PlainSentence, Sentence, UnknownWords } from "../sentence";
 import type { Pending, Stage } from "../stage";
 import { labelAt, labels, unknownLabels } from "../table";
 import { kindsOf, logProbability } from "../trace";
-import type { Say } from "../words";
+import { type Say, sayOrigin } from "../words";
 import { Focus } from "./focus";
 
 export function LookView(stage: Stage): JSX.Element {
@@ -53,7 +53,7 @@ export function LookView(stage: Stage): JSX.Element {
                 say={say}
                 pointed={pointed}
                 reading={reading}
-                choose={(one) => go(one)}
+                choose={(one) => go({ ...one, heads: [] })}
               />
             </Card>
             <Beam {...stage} />
@@ -111,7 +111,7 @@ function Sentences({ stage, pointed, point }: SentencesProps): JSX.Element {
         {shown.file !== null
           ? say("fromFile", { name: shown.file })
           : shown.canned !== null
-            ? say("recorded")
+            ? sayOrigin(say, trace)
             : say("fromModel", {
                 name: shown.sight?.model ?? models[0]?.name ?? trace.provenance.model,
               })}

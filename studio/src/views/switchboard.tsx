@@ -11,7 +11,7 @@ import { Picture } from "../picture";
 import { Save } from "../save";
 import { type Scene, titled, wrapped } from "../scene";
 import { Scrolling } from "../scrolling";
-import type { Shown, Stage } from "../stage";
+import { type Shown, type Stage, heldOf, nameOfHeads } from "../stage";
 import { hasHead, kindsOf, layersOf, siteOf } from "../trace";
 import { asError, sayError } from "../trouble";
 import { type Say, sayNames } from "../words";
@@ -33,7 +33,7 @@ function useAblation(shown: Shown, off: readonly string[], say: Say): AblateAnsw
       });
     return () => breaking.abort();
   }, [key]);
-  if (shown.canned !== null) return shown.canned.ablations[off[0] ?? ""] ?? null;
+  if (shown.canned !== null) return shown.canned.ablations[nameOfHeads(off)] ?? null;
   return served instanceof Error ? sayError(say, served) : served;
 }
 
@@ -43,13 +43,21 @@ export function SwitchboardView(stage: Stage): JSX.Element {
   const isCanned = shown.canned !== null;
   const lacking = address.off.filter((name) => !hasHead(trace, name));
   const there = address.off.filter((name) => hasHead(trace, name));
-  const off = isCanned ? there.slice(0, 1) : there;
+  const known = shown.canned?.ablations ?? {};
+  const off = isCanned && !(nameOfHeads(there) in known) ? there.slice(0, 1) : there;
+  /** What is recorded with this head off, with the fewest others; nothing if nothing is. */
+  const recorded = (name: string): readonly string[] | undefined =>
+    Object.keys(known)
+      .map((one) => one.split(","))
+      .filter((one) => one.includes(name))
+      .sort((a, b) => a.length - b.length)[0];
   const found = useAblation(shown, off, say);
   const isFixed = shown.file !== null;
   const flip = (name: string): void => {
     const others = off.filter((one) => one !== name);
     const wasOff = others.length < off.length;
-    go({ off: wasOff ? others : isCanned ? [name] : [...others, name] });
+    if (isCanned) go({ off: wasOff ? [] : (recorded(name) ?? []) });
+    else go({ off: wasOff ? others : [...others, name] });
   };
   return (
     <>
@@ -97,6 +105,7 @@ export function SwitchboardView(stage: Stage): JSX.Element {
                         aria-checked={!isOff}
                         aria-label={long}
                         title={long}
+                        disabled={isCanned && recorded(name) === undefined}
                         data-head={head % 8}
                         onClick={() => flip(name)}
                       >
@@ -232,6 +241,7 @@ function Outcome({ say, theme, shown, off, found }: OutcomeProps): JSX.Element {
             name="switchboard"
             say={say}
             trace={{ ...shown.trace, ablation: found }}
+            held={() => heldOf(shown, found)}
           />
         </>
       )}

@@ -2,9 +2,6 @@
 
 import io
 import json
-import re
-import shutil
-import subprocess
 import xml.etree.ElementTree as ET
 from base64 import b64decode
 from dataclasses import replace
@@ -20,14 +17,13 @@ from regard.cli.look.choosing import Choices
 from regard.cli.look.showing import TerminalView
 from regard.errors import TraceError, UsageError
 from regard.inspection.rollout import rollout
-from regard.inspection.scene import View, layout, page, render
+from regard.inspection.scene import View, layout, render
 from regard.inspection.scene.bitmap import lit, veil
 from regard.inspection.scene.items import Image, Text
 from regard.inspection.trace import Trace, TracedPicture, looks_of_steps, table
 from regard.inspection.trace.file import FORMAT, KEY
 
 SVG = "{http://www.w3.org/2000/svg}"
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
 
 
 def images(trace: Trace, view: View | None = None) -> list[Image]:
@@ -184,7 +180,7 @@ def test_svg_has_real_text_and_the_picture_once(make_caption, words) -> None:
     assert set(words or ["红色"]) <= {element.text for element in root.iter(f"{SVG}text")}
 
 
-@pytest.mark.parametrize("kind", ["png", "pdf", "svg", "json", "html"])
+@pytest.mark.parametrize("kind", ["png", "pdf", "svg", "json"])
 def test_the_same_trace_gives_the_same_bytes(make_caption, kind: str) -> None:
     first, second = (render(layout(make_caption()), kind) for _ in range(2))
     assert first == second
@@ -210,52 +206,6 @@ def test_what_makes_sense_is_drawn_and_the_rest_refused(make_caption, make_trace
         layout(make_trace(), View("pictures"))
     with pytest.raises(UsageError, match="choose a Transformer"):
         rollout(made)
-
-
-def test_a_page_and_a_notebook_open_with_pictures(make_caption) -> None:
-    made = make_caption(n_heads=2)
-    html = page(made)
-    data = json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
-    assert data["start"]["form"] == "pictures"
-    assert {one["form"] for one in data["entries"]} == {
-        *("pictures", "lines", "matrix", "grid", "strip")
-    }
-    (address,) = data["pictures"].values()
-    assert html.count(address) == 2  # for the program, and in the picture that is there without it
-    bundle = made._repr_mimebundle_()
-    assert "<use href=" in bundle["image/svg+xml"]
-    assert bundle["text/plain"] == str(made)
-
-
-VISIT = """
-const errors = [], found = [];
-window.addEventListener("error", event => errors.push(event.message));
-for (const entry of data.entries) {
-  for (const name of order) if (entry[name] !== null) chosen[name] = entry[name];
-  draw();
-  const shown = [...document.querySelectorAll("#picture image")];
-  found.push([entry.form, shown.filter(one => one.getAttribute("href")).length]);
-}
-const element = document.createElement("pre");
-element.id = "report";
-element.textContent = JSON.stringify({errors, found});
-document.body.append(element);
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.browser
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium: install it, as with apt-get")
-def test_a_browser_draws_the_pictures(make_caption, tmp_path: Path) -> None:
-    file = tmp_path / "page.html"
-    written = page(make_caption()).replace("</body>", f"<script>{VISIT}</script></body>")
-    file.write_text(written, encoding="utf-8")
-    command = [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
-    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    report = json.loads(re.search(r'<pre id="report">(.*?)</pre>', done.stdout, re.DOTALL)[1])
-    assert report["errors"] == []
-    assert ["pictures", 9] in report["found"]  # the picture five times, and four veils
 
 
 def lines(trace: Trace, monkeypatch: pytest.MonkeyPatch, word: str | None = None, width: int = 70):

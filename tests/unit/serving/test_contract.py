@@ -39,6 +39,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "POST /api/v1/translate/stream": {"json": {"text": ["once", "a cat"]}},
     "POST /api/v1/trace": {"json": SIGHT},
     "POST /api/v1/arithmetic": {"json": SIGHT},
+    "POST /api/v1/vectors": {"json": SIGHT},
     "POST /api/v1/heads": {"json": SIGHT},
     "POST /api/v1/ablate": {"json": {**SIGHT, "heads": ["cross.0"]}},
     "POST /api/v1/export": {"json": SIGHT},

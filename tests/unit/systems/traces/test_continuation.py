@@ -11,7 +11,7 @@ from regard.decoding import Written, stream
 from regard.errors import TraceError, UsageError
 from regard.inspection import rollout
 from regard.inspection.recording import record
-from regard.inspection.scene import FORMS, View, layout, page
+from regard.inspection.scene import FORMS, View, layout
 from regard.inspection.trace import Trace, looks_of_steps, table
 from regard.models import Gpt
 from regard.systems import TextGenerator, open_model
@@ -156,7 +156,6 @@ def test_every_picture_that_makes_sense(folder: Folder) -> None:
             )
         else:
             assert layout(found, View(form)).items
-    assert "</s>" not in page(found, View())
     assert "text/html" in found._repr_mimebundle_()
     looks = looks_of_steps(found)
     assert looks is not None

@@ -1,0 +1,175 @@
+// A saved page: the program, the style and the data in one file, which fetches nothing.
+import type {
+  AblateAnswer,
+  RankedText,
+  RecordedBlocks,
+  RecordedSentence,
+  RecordedTraining,
+  RecordedVectors,
+} from "./contract";
+import type { Lesson } from "./views/lesson";
+import type { Report } from "./views/report";
+import type { Trace } from "./trace";
+import {
+  type Nested,
+  type Tensor,
+  flat,
+  nested,
+  tensorsFromBytes,
+  tensorsToBytes,
+  traceFromBytes,
+  traceToBytes,
+} from "./trace_file";
+
+/** A trace, and what else is known of it. */
+export interface Held {
+  /** what it is called; its model's name, if nothing else */
+  name?: string;
+  trace: Trace;
+  hypotheses?: readonly RankedText[];
+  sites?: readonly RecordedVectors[];
+  ablations?: Readonly<Record<string, AblateAnswer>>;
+}
+
+/** What a page shows without asking anyone. */
+export interface Contents {
+  /** where it opens, as the part of an address after "#" */
+  start: string;
+  traces: readonly Held[];
+  training: RecordedTraining | null;
+  blocks: Partial<RecordedBlocks> | null;
+  report: Report | null;
+  lesson: Lesson | null;
+}
+
+/** The same as it stands in the document: files in base64, compressed. */
+interface Packed extends Omit<Contents, "traces"> {
+  traces: readonly {
+    name: string | null;
+    trace: string;
+    vectors: string | null;
+    hypotheses: readonly RankedText[];
+    ablations: Readonly<Record<string, AblateAnswer>>;
+  }[];
+}
+
+/** What a saved page holds; `template` is the page without it. */
+export interface SavedPage extends Omit<Contents, "traces"> {
+  traces: readonly RecordedSentence[];
+  template: string;
+}
+
+const PLACE = '<script type="application/json" id="data"></script>';
+const PARTS = ["queries", "keys", "values"] as const;
+
+let page: SavedPage | null = null;
+
+/** What this page holds, if it is a saved one. */
+export const savedPage = (): SavedPage | null => page;
+
+async function through(
+  bytes: Uint8Array<ArrayBuffer>,
+  stream: CompressionStream | DecompressionStream,
+): Promise<ArrayBuffer> {
+  return new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer();
+}
+
+async function unpacked(text: string): Promise<ArrayBuffer> {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  return through(bytes, new DecompressionStream("gzip"));
+}
+
+async function packed(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const small = new Uint8Array(await through(bytes, new CompressionStream("gzip")));
+  const parts: string[] = [];
+  for (let at = 0; at < small.length; at += 0x8000) {
+    parts.push(String.fromCharCode(...small.subarray(at, at + 0x8000)));
+  }
+  return btoa(parts.join(""));
+}
+
+/** Queries, keys and values from a file whose arrays are called as in "cross.1.queries". */
+export function vectorsFromBytes(bytes: ArrayBuffer): RecordedVectors[] {
+  const { arrays } = tensorsFromBytes(bytes);
+  const bases = Object.keys(arrays).filter((name) => name.endsWith(".queries"));
+  return bases.map((name) => {
+    const [kind, layer] = name.split(".");
+    const of = (part: string): number[][][] =>
+      nested(arrays[`${kind}.${layer}.${part}`] as Tensor) as number[][][];
+    return {
+      kind: kind as RecordedVectors["kind"],
+      layer: Number(layer),
+      queries: of("queries"),
+      keys: of("keys"),
+      values: of("values"),
+    };
+  });
+}
+
+function vectorsToBytes(sites: readonly RecordedVectors[]): Uint8Array<ArrayBuffer> {
+  const arrays: Record<string, Tensor> = {};
+  for (const site of sites) {
+    for (const part of PARTS) {
+      arrays[`${site.kind}.${site.layer}.${part}`] = flat(site[part] as Nested);
+    }
+  }
+  return tensorsToBytes({ said: {}, arrays });
+}
+
+/** Read what stands in the document, once, before anything is drawn; nothing if nothing does. */
+export async function readDocument(): Promise<SavedPage | null> {
+  const element = document.getElementById("data");
+  if (element === null) return null;
+  const { traces, ...rest } = JSON.parse(element.textContent ?? "") as Packed;
+  element.textContent = "";
+  const template = `<!doctype html>\n${document.documentElement.outerHTML}\n`;
+  const found = traces.map(async (one): Promise<RecordedSentence> => {
+    const trace = traceFromBytes(await unpacked(one.trace));
+    return {
+      name: one.name ?? trace.provenance.model,
+      trace,
+      hypotheses: [...one.hypotheses],
+      sites: one.vectors === null ? [] : vectorsFromBytes(await unpacked(one.vectors)),
+      ablations: { ...one.ablations },
+    };
+  });
+  page = { ...rest, traces: await Promise.all(found), template };
+  return page;
+}
+
+async function fileText(name: string): Promise<string> {
+  const answer = await fetch(name);
+  if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
+  return answer.text();
+}
+
+/** The page without its data: a saved one is its own, a served one is put together. */
+async function template(): Promise<string> {
+  if (page !== null) return page.template;
+  const [whole, style, script] = await Promise.all(
+    ["saved.html", "studio.css", "studio.js"].map(fileText),
+  );
+  return (whole ?? "")
+    .replace("/* studio.css */", () => style ?? "")
+    .replace("/* studio.js */", () => script ?? "");
+}
+
+/** A page of one file that shows these contents to whoever opens it. */
+export async function savedText(contents: Contents): Promise<string> {
+  const traces = contents.traces.map(async (one): Promise<Packed["traces"][number]> => {
+    const sites = one.sites ?? [];
+    return {
+      name: one.name ?? null,
+      trace: await packed(traceToBytes(one.trace)),
+      vectors: sites.length > 0 ? await packed(vectorsToBytes(sites)) : null,
+      hypotheses: one.hypotheses ?? [],
+      ablations: one.ablations ?? {},
+    };
+  });
+  const data: Packed = { ...contents, traces: await Promise.all(traces) };
+  // Nothing in a text may end the element that holds it.
+  const text = JSON.stringify(data).replaceAll("<", "\\u003c");
+  return (await template()).replace(PLACE, () => PLACE.replace("></", () => `>${text}</`));
+}
