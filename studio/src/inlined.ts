@@ -37,7 +37,7 @@ export interface Contents {
   start: string;
   traces: readonly Held[];
   training: RecordedTraining | null;
-  blocks: Partial<RecordedBlocks> | null;
+  blocks: RecordedBlocks | null;
   report: Report | null;
   lesson: Lesson | null;
 }

@@ -53,7 +53,7 @@ function contentsOf(
   start: string,
   held: readonly Held[],
   training: RecordedTraining | null,
-  blocks: Partial<RecordedBlocks> | null,
+  blocks: RecordedBlocks | null,
 ): Contents {
   const page = savedPage();
   const isOwn = held.every((one) => page?.traces.some(({ trace }) => trace === one.trace));
@@ -92,16 +92,20 @@ interface Props {
   /** what a saved page needs to show the same; nothing where it needs no data */
   held?: readonly Held[] | (() => Promise<readonly Held[]>);
   training?: RecordedTraining | null;
-  blocks?: Partial<RecordedBlocks> | null;
+  blocks?: () => Promise<RecordedBlocks>;
 }
 
 export function Save(props: Props): JSX.Element {
-  const { scene, theme, name, say, trace, held = [], training = null, blocks = null } = props;
+  const { scene, theme, name, say, trace, held = [], training = null, blocks } = props;
   const start = useContext(Place);
   const [trouble, setTrouble] = useState<Error | null>(null);
   const savePage = async (): Promise<void> => {
     const found = typeof held === "function" ? await held() : held;
-    text(await savedText(contentsOf(start, found, training, blocks)), "text/html", "html");
+    text(
+      await savedText(contentsOf(start, found, training, blocks ? await blocks() : null)),
+      "text/html",
+      "html",
+    );
   };
   const text = (content: string, type: string, ending: string): void =>
     download(new Blob([content], { type }), `${name}.${ending}`);

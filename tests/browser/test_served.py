@@ -1,5 +1,6 @@
 """The page with a real service behind it: what it draws is what the API says."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 

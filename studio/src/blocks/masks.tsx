@@ -9,7 +9,7 @@ import { Save } from "../save";
 import { stacked } from "../scene";
 import type { BlockProps } from "../views/blocks";
 import { Block } from "./block";
-import { shownBlock, turn, useNumbers } from "./numbers";
+import { keptBlocks, turn, useNumbers } from "./numbers";
 
 const MASKS = ["causal", "padding", "window"] as const;
 type Chosen = readonly (typeof MASKS)[number][];
@@ -77,7 +77,7 @@ function Figures({ numbers, say, theme }: BlockProps & { numbers: MaskNumbers })
         )}
         theme={theme}
         name="masks"
-        blocks={shownBlock("masks")}
+        blocks={keptBlocks}
         say={say}
       />
     </>

@@ -10,7 +10,7 @@ import { stacked } from "../scene";
 import type { BlockProps } from "../views/blocks";
 import { Scrolling } from "../scrolling";
 import { Block } from "./block";
-import { shownBlock, turn, useNumbers } from "./numbers";
+import { keptBlocks, turn, useNumbers } from "./numbers";
 
 const said = (value: number): string =>
   (Number.isInteger(value) ? String(value) : value.toFixed(2)).replace("-", "−");
@@ -130,7 +130,7 @@ function Figures({ numbers, set, say, theme, isServed }: FiguresProps): JSX.Elem
         )}
         theme={theme}
         name="norms"
-        blocks={shownBlock("norms")}
+        blocks={keptBlocks}
         say={say}
       />
     </>

@@ -9,22 +9,29 @@ import { asError } from "../trouble";
 type Topic = keyof RecordedBlocks;
 type Exchange<Of extends Topic> = Routes[`POST /api/v1/explain/${Of}`];
 
-let recorded: Promise<Partial<RecordedBlocks>> | null = null;
-const shown: Partial<Record<Topic, unknown>> = {};
+let recorded: Promise<RecordedBlocks> | null = null;
+/** What the service answered last to each topic. */
+const latest: Partial<Record<Topic, { question: unknown; answer: unknown }>> = {};
 
-/** What a block shows now, as a page that is saved keeps it. */
-export const shownBlock = (topic: Topic): Partial<RecordedBlocks> =>
-  (shown[topic] ? { [topic]: [shown[topic]] } : {}) as Partial<RecordedBlocks>;
+/** What a saved page keeps of the blocks: what is recorded, and before it what was asked last. */
+export async function keptBlocks(): Promise<RecordedBlocks> {
+  const all = await recordedBlocks();
+  const kept = Object.entries(all).map(([topic, those]) => {
+    const own = latest[topic as Topic];
+    return [topic, own === undefined ? those : [own, ...those]];
+  });
+  return Object.fromEntries(kept) as RecordedBlocks;
+}
 
-async function fetchedBlocks(): Promise<Partial<RecordedBlocks>> {
+async function fetchedBlocks(): Promise<RecordedBlocks> {
   const page = savedPage();
-  if (page !== null) return page.blocks ?? {};
+  if (page?.blocks) return page.blocks;
   const answer = await fetch("canned.blocks.json").catch(orUnreachable);
   if (!answer.ok) throw new Refused(`canned.blocks.json: ${answer.status}`);
   return (await answer.json()) as RecordedBlocks;
 }
 
-const recordedBlocks = (): Promise<Partial<RecordedBlocks>> => {
+const recordedBlocks = (): Promise<RecordedBlocks> => {
   recorded ??= fetchedBlocks();
   recorded.catch(() => (recorded = null));
   return recorded;
@@ -52,10 +59,10 @@ export function useNumbers<Of extends Topic>(
     const find = async (): Promise<Exchange<Of>["answer"] | null> =>
       isServed
         ? await answered(`explain/${topic}`, question, breaking.signal)
-        : (pick((await recordedBlocks())[topic] ?? ([] as never)) ?? null);
+        : (pick((await recordedBlocks())[topic]) ?? null);
     const tell = (it: Exchange<Of>["answer"] | Error | null): void => {
       if (breaking.signal.aborted) return;
-      if (!(it instanceof Error)) shown[topic] = it;
+      if (isServed && it && !(it instanceof Error)) latest[topic] = { question, answer: it };
       set(it);
     };
     find()

@@ -10,7 +10,7 @@ import { Save } from "../save";
 import { type Item, stacked } from "../scene";
 import type { BlockProps } from "../views/blocks";
 import { Block } from "./block";
-import { shownBlock, useNumbers } from "./numbers";
+import { keptBlocks, useNumbers } from "./numbers";
 
 /** The encoding, places from top to bottom, waves from fast to slow. */
 function encodingFigure(
@@ -228,7 +228,7 @@ function Figures({ numbers, say, theme }: BlockProps & { numbers: PositionNumber
         scene={stacked([withScale(encoding, say), withScale(alike.squares, say)], say("positions"))}
         theme={theme}
         name="positions"
-        blocks={shownBlock("positions")}
+        blocks={keptBlocks}
         say={say}
       />
     </>

@@ -9,7 +9,7 @@ import { Save } from "../save";
 import type { BlockProps } from "../views/blocks";
 import type { Word } from "../words";
 import { Block } from "./block";
-import { shownBlock, turn, useNumbers } from "./numbers";
+import { keptBlocks, turn, useNumbers } from "./numbers";
 
 const NARROW = 700; // less room than this has smaller cells
 const PLACES = ["h₁", "h₂", "h₃", "h₄"];
@@ -118,7 +118,7 @@ function Figures({ numbers, say, theme }: BlockProps & { numbers: ScoreNumbers }
         scene={withScale(squares, say)}
         theme={theme}
         name="scores"
-        blocks={shownBlock("scores")}
+        blocks={keptBlocks}
         say={say}
       />
     </>

@@ -31,9 +31,7 @@ export function BlocksView(props: BlockProps): JSX.Element {
         <Choice
           label={say("blocks")}
           isLabelHidden
-          options={BLOCKS.filter((block) => saved === null || saved[block] !== undefined).map(
-            (block) => [block, say(block)] as const,
-          )}
+          options={BLOCKS.map((block) => [block, say(block)] as const)}
           chosen={address.block}
           choose={(block) => go({ block })}
         />
