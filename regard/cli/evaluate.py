@@ -46,7 +46,7 @@ def evaluate(
         typer.Option(
             metavar="FILE",
             help="For a generator of pictures: the ruler, a classifier's .safetensors, which is "
-            "written if it is not there.",
+            "written if it is not there, or efficientnet-lite0.",
         ),
     ] = None,
     outputs: Annotated[

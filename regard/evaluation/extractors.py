@@ -24,7 +24,10 @@ _SHIFT = 2  # pixels by which a picture is moved while it is learned
 class Extractor(Protocol):
     """What makes features of pictures; its name belongs to every number it measures."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What it is, and what it has learned from."""
+        ...
 
     def features(self, pixels: Pixels) -> Features:
         """A row for each picture."""

@@ -7,16 +7,22 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch.nn import functional as F
 
 from regard.data import PictureSet
-from regard.errors import UsageError
+from regard.errors import MissingExtraError, UsageError
 from regard.evaluation.extractors import ConvolutionalClassifier, Extractor, fit_classifier
-from regard.evaluation.pictures import closeness
+from regard.evaluation.pictures import Features, closeness
 from regard.folder.weights import read_weights, write_weights
+from regard.models.efficientnet import EfficientNetLite0
 from regard.systems.evaluation import Scores
+from regard.systems.picture_sources import load_efficientnet
 
 Pixels = npt.NDArray[np.uint8]
 _ENDING = ".safetensors"
+_EFFICIENTNET = "efficientnet-lite0"
+_HEIGHT, _CELL, _ROWS = 128, 32, 64
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,33 @@ def _cells(row: PictureScores) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class EfficientNetExtractor:
+    """The mean of the last map of an EfficientNet-Lite0, which has seen ImageNet."""
+
+    name: str = f"EfficientNet-Lite0, ImageNet, {_HEIGHT} pixels high"
+
+    @torch.inference_mode()
+    def features(self, pixels: Pixels) -> Features:
+        """A row for each picture, which is made larger first."""
+        network = _efficientnet()
+        width = _HEIGHT * pixels.shape[2] // pixels.shape[1] // _CELL * _CELL
+        found = []
+        for first in range(0, len(pixels), _ROWS):
+            part = torch.from_numpy(pixels[first : first + _ROWS]).permute(0, 3, 1, 2).float()
+            large = F.interpolate(part, (_HEIGHT, max(_CELL, width)), mode="bilinear")
+            coloured = large.expand(-1, 3, -1, -1) / 127.5 - 1
+            found.append(network(coloured).mean(1).numpy())
+        return np.concatenate(found)
+
+
+def _efficientnet() -> EfficientNetLite0:
+    try:
+        return load_efficientnet()
+    except MissingExtraError as error:
+        raise MissingExtraError(f"--extractor {_EFFICIENTNET}", "vision") from error
+
+
+@dataclass(frozen=True)
 class PictureRuler:
     """Real pictures to measure by, others to learn from, and what makes features of both."""
 
@@ -117,15 +150,20 @@ def ruler_of(
     updates: int,
     seed: int,
 ) -> PictureRuler:
-    """The ruler that is asked for: a network, a file of a classifier's weights, or a new one.
+    """The ruler that is asked for: efficientnet-lite0, a classifier's weights, or a new classifier.
 
     A file that is not there is written, so that the next model is measured by the same.
     """
+    if str(extractor) == _EFFICIENTNET:
+        _efficientnet()
+        extractor = EfficientNetExtractor()
     if isinstance(extractor, Extractor):
         return PictureRuler(learned, held, extractor, updates, seed)
     path = None if extractor is None else Path(extractor)
     if path is not None and path.suffix != _ENDING:
-        raise UsageError(f"{path} is no ruler: name a file that ends in {_ENDING}")
+        raise UsageError(
+            f"{path} is no ruler: name a file that ends in {_ENDING}, or {_EFFICIENTNET}"
+        )
     if path is not None and path.is_file():
         found = ConvolutionalClassifier.from_weights(read_weights(path), f"classifier {path.name}")
         return PictureRuler(learned, held, found, updates, seed)

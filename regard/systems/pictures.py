@@ -173,8 +173,9 @@ class PictureGenerator(OpenedModel):
 
         Args:
             images: the pictures it learned from, with a part to measure by, such as fashion-mnist.
-            extractor: the ruler: a file of a classifier's weights, which is written if it is not
-                there, or anything with ``name`` and ``features``; without it a classifier learns.
+            extractor: the ruler: "efficientnet-lite0", a file of a classifier's weights, which is
+                written if it is not there, or anything with ``name`` and ``features``; without it
+                a classifier learns from the pictures.
             updates: of each classifier.
             seed: of samples and classifiers.
         """

@@ -32,7 +32,9 @@ def test_every_preset_has_a_system(name: str) -> None:
     assert system_of(recipe).name == recipe.model.systems[recipe.training.task]
 
 
-@pytest.mark.parametrize("preset", ["ntm", "gpt-tiny", "bert-tiny", "caption-soft", "dialogue"])
+@pytest.mark.parametrize(
+    "preset", ["ntm", "gpt-tiny", "bert-tiny", "caption-soft", "dialogue", "sagan"]
+)
 def test_a_folder_is_opened_as_its_system(tmp_path: Path, preset: str) -> None:
     recipe = read_recipe(preset, ["model.dropout=0.0"])
     words = learn("words", [" ".join(WORDS)], has_turns=preset == "dialogue")
@@ -61,7 +63,7 @@ def test_what_a_user_has_in_hand_completes() -> None:
         ("phrasebook", "cross.0.1"),
         ("gpt-tiny", "decoder.0.1"),
         ("bert-tiny", "encoder.0.1"),
-        ("caption", "cross.0.0"),
+        ("caption-soft", "cross.0.0"),
     ],
 )
 def test_a_trace_is_read_again_with_a_head_off(tmp_path: Path, preset: str, head: str) -> None:
@@ -71,7 +73,7 @@ def test_a_trace_is_read_again_with_a_head_off(tmp_path: Path, preset: str, head
     model = build(recipe.model, len(words), len(words))
     opened = open_model(save(tmp_path / preset, model, recipe, words, words))
     picture = np.random.default_rng(0).integers(0, 255, (64, 64, 3), np.uint8)
-    source = {"caption": picture, "bert-tiny": "the red [MASK] cat"}.get(preset, "a red cat")
+    source = {"caption-soft": picture, "bert-tiny": "the red [MASK] cat"}.get(preset, "a red cat")
     target = {"bert-tiny": "the red circle cat", "gpt-tiny": " the"}.get(preset, "a cat")
     before = opened.trace(source, target)
     after = opened.retrace(before, head)
