@@ -27,12 +27,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from recorded import RecordedSentence
+from recorded import RecordedSentence, recorded_vectors
 
 from regard.decoding import Sampling, Search, Slid, stream
-from regard.inspection.recording import record
+from regard.inspection.arithmetic import head_vectors
 from regard.inspection.trace import Trace
 from regard.systems import TextGenerator, Translator, trace
 
@@ -97,23 +96,21 @@ def canned(name: str, folder: Path) -> dict[str, Any]:
     }
 
 
-@torch.inference_mode()
 def vectors(translator: Translator, seen: Trace) -> list[dict[str, Any]]:
-    """Queries, keys and values of every head of every site."""
+    """The numbers behind every weight of every site."""
     model = translator.models[0]
-    source = torch.tensor([[token.id for token in seen.source.tokens]])
-    target = torch.tensor([[token.id for token in seen.target.read]])
-    with record(model) as heard:
-        model(source, target)
-    told = []
-    for site in model.sites:
-        base = site.probe.rpartition(".")[0]
-        numbers = {
-            name: _short(heard[f"{base}.{name}"][0].numpy())
-            for name in ("queries", "keys", "values")
-        }
-        told.append({"kind": site.kind, "layer": site.layer, **numbers})
-    return told
+    found = head_vectors(model, model.sites, seen, translator.device)
+    return [
+        recorded_vectors(site.kind, site.layer, numbers)
+        for site in seen.sites
+        if (
+            numbers := {
+                name.removeprefix(f"{site.name}."): array
+                for name, array in found.items()
+                if name.startswith(f"{site.name}.")
+            }
+        )
+    ]
 
 
 def ablations(model: str, translator: Translator, seen: Trace) -> dict[str, Any]:
@@ -134,10 +131,6 @@ def ablations(model: str, translator: Translator, seen: Trace) -> dict[str, Any]
                 "change": round(found.change, DIGITS),
             }
     return told
-
-
-def _short(values: np.ndarray) -> Any:
-    return np.round(values.astype(np.float64), DIGITS).tolist()
 
 
 if __name__ == "__main__":

@@ -7,17 +7,22 @@ The encoding of 64 places is also that of fewer; a slider of a query has nine pl
 
 import itertools
 import json
+from pathlib import Path
 from typing import Any, get_args
 
+from pydantic import BaseModel
 from recorded import (
     RecordedBlocks,
+    RecordedLecture,
     RecordedMasks,
     RecordedNorms,
     RecordedPositions,
     RecordedScores,
+    RecordedVectors,
+    recorded_vectors,
 )
 
-from regard.lessons.explanation import LECTURE_TABLE
+from regard.lessons.explanation import LECTURE_TABLE, worked_numbers
 from regard.lessons.explanation.blocks import (
     MaskName,
     mask_numbers,
@@ -25,6 +30,7 @@ from regard.lessons.explanation.blocks import (
     position_numbers,
     score_numbers,
 )
+from regard.lessons.explanation.lecture import WORDS
 from regard.serving.application import RECORDED
 from regard.serving.routes.explain import (
     MasksQuestion,
@@ -34,6 +40,8 @@ from regard.serving.routes.explain import (
 )
 
 PLACE = RECORDED / "canned.blocks.json"
+LECTURE = Path(__file__).with_name("src") / "lecture.json"
+SHARED = ("may_see", "divisor")  # by all heads
 LENGTH, WIDTHS = 64, (8, 16, 32, 64)
 SEEDS = (1, 2, 3, 4)
 TABLES = (
@@ -83,9 +91,17 @@ def tried(seed: int) -> list[ScoresQuestion]:
     return [ScoresQuestion(seed=seed), *(ScoresQuestion(seed=seed, query=one) for one in others)]
 
 
-def written() -> str:
-    """The content of the file."""
-    plain = _short(blocks().model_dump(mode="json"))
+def lecture() -> RecordedLecture:
+    """The worked example's first head."""
+    numbers = worked_numbers()
+    one = {name: array if name in SHARED else array[:1] for name, array in numbers.items()}
+    vectors = RecordedVectors(**recorded_vectors("encoder", 0, one))
+    return RecordedLecture(words=list(WORDS), vectors=vectors, weights=one["weights"].tolist())
+
+
+def written(recorded: BaseModel) -> str:
+    """The content of a file."""
+    plain = _short(recorded.model_dump(mode="json"))
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
@@ -99,4 +115,5 @@ def _short(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    PLACE.write_text(written(), "utf-8")
+    PLACE.write_text(written(blocks()), "utf-8")
+    LECTURE.write_text(written(lecture()), "utf-8")

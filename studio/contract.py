@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from pydantic.json_schema import models_json_schema
-from recorded import RecordedBlocks, RecordedSentence, RecordedTraining
+from recorded import RecordedBlocks, RecordedLecture, RecordedSentence, RecordedTraining
 
 from regard.inspection.trace.schema import TraceHeader
 from regard.serving.application import openapi
 
 PLACE = Path(__file__).with_name("contract.json")
+RECORDED = (RecordedSentence, RecordedTraining, RecordedBlocks, RecordedLecture)
 _OF_API, _HERE = "#/components/schemas/", "#/$defs/"
 
 
@@ -26,10 +27,7 @@ def contract() -> dict[str, Any]:
     """Its root is an object of routes; what they ask and answer are its definitions."""
     described = openapi()
     _, others = models_json_schema(
-        [
-            (model, "serialization")
-            for model in (TraceHeader, RecordedSentence, RecordedTraining, RecordedBlocks)
-        ],
+        [(model, "serialization") for model in (TraceHeader, *RECORDED)],
         ref_template=f"{_HERE}{{model}}",
     )
     definitions = {**described["components"]["schemas"], **others["$defs"]}

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.inspection.recording import record
 from regard.inspection.scene.colours import COLOURS, RAMPS, ramp_table
 from regard.inspection.scene.measure import text_width
 from regard.inspection.trace import Trace, TracedPicture, table
-from regard.lessons.explanation import worked_attention, worked_embeddings
 
 FOLDER = Path(__file__).parent / "tests"
 
@@ -24,7 +22,6 @@ FOLDER = Path(__file__).parent / "tests"
 def fixture() -> dict[str, Any]:
     """Everything that the page computes by itself."""
     return {
-        "lecture": lecture(),
         "ramps": {
             f"{theme}.{name}": (255 * ramp_table(theme, name)).round().tolist()
             for theme in RAMPS
@@ -33,17 +30,6 @@ def fixture() -> dict[str, Any]:
         "colours": COLOURS,
         "tables": tables(Trace.open(FOLDER / "en-fr.trace")),
         "widths": {text: text_width(text, 10) for text in ("Willow.", "机器学习", "</s>", "it’s")},
-    }
-
-
-def lecture() -> dict[str, Any]:
-    """The worked example: Thinking Machines."""
-    attention, words = worked_attention(), worked_embeddings()
-    with record(attention) as heard:
-        attention(words, words, words)
-    return {
-        name: heard[name][0].tolist()
-        for name in ("queries", "keys", "values", "scores", "weights", "contexts")
     }
 
 

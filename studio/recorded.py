@@ -1,5 +1,9 @@
 """What the page shows where no model is served: the form of the files that the scripts record."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
 from pydantic import Field
 
 from regard.inspection.trace import Kind
@@ -19,15 +23,53 @@ from regard.serving.routes.explain import (
 from regard.serving.routes.runs import CurvesAnswer
 from regard.serving.routes.schemas import AblateAnswer, RankedText, ServiceAnswer
 
+DIGITS = 4
+Cube = list[list[list[float]]]
+
 
 class RecordedVectors(ServiceAnswer):
-    """The vectors of every head of a site, ``[head][place][dimension]``."""
+    """The numbers behind the weights of a site, ``score = sum / divisor``.
+
+    Vectors are ``[head][place][dimension]``, sums and scores ``[head][row][column]``.
+    """
 
     kind: Kind
     layer: int
-    queries: list[list[list[float]]]
-    keys: list[list[list[float]]]
-    values: list[list[list[float]]]
+    queries: Cube
+    keys: Cube
+    values: Cube
+    sums: Cube
+    divisor: float | None
+    scores: Cube
+    may_see: list[list[bool]]
+    contexts: Cube
+
+
+def recorded_vectors(kind: Kind, layer: int, numbers: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """The numbers of a site as plain data, in few digits."""
+    divisor = numbers.get("divisor")
+    plain = {name: _short(numbers[name], DIGITS) for name in ("queries", "keys", "values")}
+    # Two digits of these are shown.
+    plain |= {name: _short(numbers[name], 3) for name in ("sums", "scores", "contexts")}
+    return {
+        "kind": kind,
+        "layer": layer,
+        **plain,
+        "divisor": None if divisor is None else round(float(divisor[0]), DIGITS),
+        "may_see": numbers["may_see"].astype(bool).tolist(),
+    }
+
+
+def _short(values: np.ndarray, digits: int) -> Any:
+    return np.round(values.astype(np.float64), digits).tolist()
+
+
+class RecordedLecture(ServiceAnswer):
+    """src/lecture.json: the lectures' worked example, two words that look at each other."""
+
+    words: list[str]
+    vectors: RecordedVectors
+    weights: Cube
 
 
 class RecordedSentence(ServiceAnswer):

@@ -5,7 +5,7 @@ two vectors and their sum are worked out here: a model computes them all at once
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from torch import nn
 from regard.attention import Dot, MultiHeadAttention, ScaledDot, Site
 from regard.errors import UsageError
 from regard.inspection.recording import Recording, record
-from regard.inspection.trace import ATTENTIONS, Kind, Trace, TracedSite
+from regard.inspection.trace import ATTENTIONS, Kind, Trace
 from regard.shapes import Float, Int, Tensor
 
 _VECTORS = ("queries", "keys", "values")
@@ -91,7 +91,7 @@ def arithmetic(
         _numbers(key),
         None if products is None else _numbers(products),
         None if products is None else float(products.double().sum()),
-        math.sqrt(query.shape[-1]) if isinstance(score, ScaledDot) else None,
+        _divisor(attention, query.shape[-1]),
         float(found["scores"][head, row, column]),
         _numbers(found["scores"][head, row]),
         tuple(j <= row or not ATTENTIONS[site.kind].is_causal for j in range(n_columns)),
@@ -135,46 +135,65 @@ def inputs_of(trace: Trace, device: torch.device) -> list[Int[Tensor, "1 _"]]:
 @torch.inference_mode()
 def head_vectors(
     model: nn.Module, sites: Sequence[Site], trace: Trace, device: torch.device
-) -> dict[str, Float[np.ndarray, "H _ E"]]:
-    """Queries, keys and values of every head, by names as ``cross.1.queries``.
+) -> dict[str, np.ndarray]:
+    """The numbers behind every weight of a trace, by names as ``cross.1.queries``.
 
-    Only of sites whose weights are ``softmax(qᵀk / √d)``: a window or a learned distance does not
-    follow from the vectors.
+    Beside queries, keys and values of each head they are ``sums`` (``qᵀk``), ``scores``, what the
+    scores are divided by (``divisor``, one number), which places may be seen (``may_see``), and
+    ``contexts``. Only of sites whose score is such a sum: others have nothing to step through.
     """
-    attending = [site for site in sites if _is_multi_head(model, site)]
+    attending = [site for site in sites if _is_product(model, site)]
     if trace.picture is not None or not attending:
         return {}
-    probes = {f"{_base(site)}.{name}" for site in attending for name in _VECTORS}
+    probes = {f"{_base(site)}.{name}" for site in attending for name in _PROBES}
     with record(model, *sorted(probes)) as heard:
         model(*inputs_of(trace, device))
+    there = {site.name for site in trace.sites}
     found: dict[str, np.ndarray] = {}
     for site in attending:
-        traced = next((one for one in trace.sites if one.name == site.name), None)
-        passed = {name: heard.all(f"{_base(site)}.{name}") for name in _VECTORS}
+        passed = {name: heard.all(f"{_base(site)}.{name}") for name in _PROBES}
         place = site.occasion or 0
-        if traced is None or any(place >= len(all_) for all_ in passed.values()):
+        if site.name not in there or any(place >= len(all_) for all_ in passed.values()):
             continue
-        # A file takes them as they lie in memory.
-        one = {name: all_[place][0].float().cpu().contiguous() for name, all_ in passed.items()}
-        if _gives(one["queries"], one["keys"], traced):
-            found |= {f"{site.name}.{name}": one[name].numpy() for name in _VECTORS}
+        one = {name: all_[place][0].float().cpu() for name, all_ in passed.items()}
+        numbers = products_behind(_attention(model, site), one, site.kind)
+        found |= {f"{site.name}.{name}": array for name, array in numbers.items()}
     return found
 
 
-def _gives(queries: Float[Tensor, "H Q E"], keys: Float[Tensor, "H K E"], site: TracedSite) -> bool:
-    """Whether the weights that were traced follow from the vectors alone."""
-    scores = queries @ keys.mT / math.sqrt(queries.shape[-1])
-    if scores.shape != site.weights.shape:
-        return False
-    if site.attention.is_causal:
-        later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
-        scores = scores.masked_fill(later, -math.inf)
-    return bool(np.allclose(scores.softmax(-1).numpy(), site.weights, atol=1e-4))
+def products_behind(
+    attention: MultiHeadAttention, passed: Mapping[str, Float[Tensor, "H _ _"]], kind: Kind
+) -> dict[str, np.ndarray]:
+    """What passed the probes of an attention by dot product, and the sums behind its scores.
+
+    Nothing where the scores are more than that, as with a learned distance.
+    """
+    queries, keys = passed["queries"], passed["keys"]
+    divisor = _divisor(attention, queries.shape[-1])
+    sums = queries @ keys.mT
+    if not torch.allclose(sums / (divisor or 1.0), passed["scores"], atol=1e-3, rtol=1e-3):
+        return {}
+    n_rows, n_columns = sums.shape[1:]
+    may_see = torch.ones(n_rows, n_columns, dtype=torch.uint8)
+    if ATTENTIONS[kind].is_causal:
+        may_see = may_see.tril()
+    kept = {name: passed[name] for name in (*_VECTORS, "scores", "contexts")}
+    kept |= {"sums": sums, "may_see": may_see}
+    kept |= {} if divisor is None else {"divisor": torch.tensor([divisor])}
+    # A file takes them as they lie in memory.
+    return {name: values.contiguous().numpy() for name, values in kept.items()}
+
+
+def _divisor(attention: MultiHeadAttention, width: int) -> float | None:
+    return math.sqrt(width) if isinstance(attention.score, ScaledDot) else None
 
 
 def _base(site: Site) -> str:
     return site.probe.rpartition(".")[0]
 
 
-def _is_multi_head(model: nn.Module, site: Site) -> bool:
-    return isinstance(model.get_submodule(_base(site)), MultiHeadAttention)
+def _is_product(model: nn.Module, site: Site) -> bool:
+    attention = model.get_submodule(_base(site))
+    return isinstance(attention, MultiHeadAttention) and isinstance(
+        attention.score, Dot | ScaledDot
+    )

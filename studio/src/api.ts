@@ -1,6 +1,7 @@
 // The service's own API, under /api/v1 beside the page; where it is not there, canned sentences.
 import {
   type AblateAnswer,
+  type CellAnswer,
   type CellQuestion,
   type FillAnswer,
   type GenerateQuestion,
@@ -18,7 +19,6 @@ import {
 } from "./contract";
 import { vectorsFromBytes } from "./inlined";
 import { fetched } from "./key";
-import { type Arithmetic } from "./mathematics/arithmetic";
 import { type Does, type Kind, type Trace, checkedTrace } from "./trace";
 import { traceFromBytes } from "./trace_file";
 
@@ -231,16 +231,8 @@ export async function arithmeticOf(
   sight: Sight,
   cell: Cell,
   signal?: AbortSignal,
-): Promise<Arithmetic> {
-  const said = await answered("arithmetic", { ...sightBody(sight), ...cell }, signal);
-  const { row_token, column_token, column_tokens, may_see, ...numbers } = said;
-  return {
-    ...numbers,
-    rowLabel: row_token,
-    columnLabel: column_token,
-    labels: column_tokens,
-    maySee: may_see,
-  };
+): Promise<CellAnswer> {
+  return answered("arithmetic", { ...sightBody(sight), ...cell }, signal);
 }
 
 export async function ablationOf(

@@ -504,6 +504,13 @@ export type RecordedBlocks = {
   scores: readonly RecordedScores[];
 };
 
+/** src/lecture.json: the lectures' worked example, two words that look at each other. */
+export type RecordedLecture = {
+  words: readonly string[];
+  vectors: RecordedVectors;
+  weights: readonly (readonly (readonly number[])[])[];
+};
+
 /** Some of the masks together. */
 export type RecordedMasks = {
   question: MasksQuestion;
@@ -555,13 +562,20 @@ export type RecordedTraining = {
   moments: readonly RecordedMoment[];
 };
 
-/** The vectors of every head of a site, ``[head][place][dimension]``. */
+/** The numbers behind the weights of a site, ``score = sum / divisor``.
+
+Vectors are ``[head][place][dimension]``, sums and scores ``[head][row][column]``. */
 export type RecordedVectors = {
   kind: "encoder" | "decoder" | "cross";
   layer: number;
   queries: readonly (readonly (readonly number[])[])[];
   keys: readonly (readonly (readonly number[])[])[];
   values: readonly (readonly (readonly number[])[])[];
+  sums: readonly (readonly (readonly number[])[])[];
+  divisor: number | null;
+  scores: readonly (readonly (readonly number[])[])[];
+  may_see: readonly (readonly boolean[])[];
+  contexts: readonly (readonly (readonly number[])[])[];
 };
 
 /** A run, and how it stands. */

@@ -9,7 +9,7 @@ import type {
 } from "./contract";
 import type { Lesson } from "./views/lesson";
 import type { Report } from "./views/report";
-import type { Trace } from "./trace";
+import { NotATrace, type Trace } from "./trace";
 import {
   type Nested,
   type Tensor,
@@ -60,7 +60,7 @@ export interface SavedPage extends Omit<Contents, "traces"> {
 }
 
 const PLACE = '<script type="application/json" id="data"></script>';
-const PARTS = ["queries", "keys", "values"] as const;
+const PARTS = ["queries", "keys", "values", "sums", "scores", "contexts"] as const;
 
 let page: SavedPage | null = null;
 
@@ -90,20 +90,25 @@ async function packed(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return btoa(parts.join(""));
 }
 
-/** Queries, keys and values from a file whose arrays are called as in "cross.1.queries". */
+/** The numbers behind the weights, from a file whose arrays are called as in "cross.1.queries". */
 export function vectorsFromBytes(bytes: ArrayBuffer): RecordedVectors[] {
   const { arrays } = tensorsFromBytes(bytes);
   const bases = Object.keys(arrays).filter((name) => name.endsWith(".queries"));
   return bases.map((name) => {
     const [kind, layer] = name.split(".");
-    const of = (part: string): number[][][] =>
-      nested(arrays[`${kind}.${layer}.${part}`] as Tensor) as number[][][];
+    const of = (part: string): Tensor => {
+      const array = arrays[`${kind}.${layer}.${part}`];
+      if (array === undefined) throw new NotATrace();
+      return array;
+    };
+    const parts = PARTS.map((part) => [part, nested(of(part))] as const);
+    const rows = nested(of("may_see")) as readonly (readonly number[])[];
     return {
       kind: kind as RecordedVectors["kind"],
       layer: Number(layer),
-      queries: of("queries"),
-      keys: of("keys"),
-      values: of("values"),
+      ...(Object.fromEntries(parts) as Pick<RecordedVectors, (typeof PARTS)[number]>),
+      divisor: arrays[`${kind}.${layer}.divisor`]?.values[0] ?? null,
+      may_see: rows.map((row) => row.map((seen) => seen === 1)),
     };
   });
 }
@@ -111,9 +116,10 @@ export function vectorsFromBytes(bytes: ArrayBuffer): RecordedVectors[] {
 function vectorsToBytes(sites: readonly RecordedVectors[]): Uint8Array<ArrayBuffer> {
   const arrays: Record<string, Tensor> = {};
   for (const site of sites) {
-    for (const part of PARTS) {
-      arrays[`${site.kind}.${site.layer}.${part}`] = flat(site[part] as Nested);
-    }
+    const base = `${site.kind}.${site.layer}`;
+    for (const part of PARTS) arrays[`${base}.${part}`] = flat(site[part] as Nested);
+    arrays[`${base}.may_see`] = flat(site.may_see.map((row) => row.map(Number)));
+    if (site.divisor !== null) arrays[`${base}.divisor`] = flat([site.divisor]);
   }
   return tensorsToBytes({ said: {}, arrays });
 }

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { RecordedSentence } from "../src/contract";
-import { computed } from "../src/mathematics/arithmetic";
 import { type Label, labelAt, madeWhole, mean, strongest, tableOf } from "../src/table";
 import { NotATrace, TooNew, checkedTrace, defaultLayer, siteOf, traceFromText } from "../src/trace";
 import { half, traceFromBytes } from "../src/trace_file";
@@ -63,28 +62,6 @@ test("tables are those of Regard, merged or not, predicting or reading", () => {
     near(mean(table.weights), told.mean, 2e-6);
     const bare = tableOf(trace, site, { ...wish, hidesSpecial: true });
     near(mean(bare.weights.map(madeWhole)), told.whole, 2e-6);
-  }
-});
-
-test("the numbers of every canned cell give the weights of the trace", () => {
-  for (const { trace, sites } of [canned("zh-en"), canned("en-fr")]) {
-    for (const { kind, layer, queries, keys, values } of sites) {
-      const weights = siteOf(trace, kind, layer)?.weights;
-      queries.forEach((rows, head) =>
-        rows.forEach((query, row) => {
-          const found = computed({
-            query,
-            keys: keys[head] ?? [],
-            values: values[head] ?? [],
-            maySee: (keys[head] ?? []).map((_, j) => kind !== "decoder" || j <= row),
-            column: 0,
-            rowLabel: "",
-            labels: [],
-          });
-          near(found.weights, weights?.[head]?.[row], 1e-3);
-        }),
-      );
-    }
   }
 });
 

@@ -15,11 +15,10 @@ from safetensors.numpy import save as serialise
 
 from regard.inspection.figures.view import View, usual_form
 from regard.inspection.trace import Trace
-from regard.shapes import Float
 
 _PLACE = '<script type="application/json" id="data"></script>'
 _MANY = 8_000_000  # weights of a trace; beyond, they are written in half precision
-_MOST_BYTES = 5_000_000  # of queries, keys and values
+_MOST_BYTES = 5_000_000  # of the numbers behind them
 # What the page calls the forms of a picture, where it has another word for them.
 _FORMS = {"strip": "steps", "grid": "matrix"}
 
@@ -28,13 +27,14 @@ _FORMS = {"strip": "steps", "grid": "matrix"}
 class ViewedTrace:
     """A trace, and what else the viewer can show of it.
 
-    ``vectors`` are the queries, keys and values of the heads, by names as ``cross.1.queries``:
-    with them the viewer steps through the arithmetic of a weight. ``ablations`` say what became
-    of the output without some heads, as the service answers it; they make the switchboard work.
+    ``vectors`` are the numbers behind the weights (``head_vectors``), by names as
+    ``cross.1.queries``: with them the viewer steps through the arithmetic of a weight.
+    ``ablations`` say what became of the output without some heads, as the service answers it; they
+    make the switchboard work.
     """
 
     trace: Trace
-    vectors: Mapping[str, Float[np.ndarray, "H L E"]] = field(default_factory=dict)
+    vectors: Mapping[str, np.ndarray] = field(default_factory=dict)
     ablations: Sequence[Mapping[str, Any]] = ()
     name: str | None = None  # what it is called beside another; its model's, if nothing else
 

@@ -7,7 +7,12 @@ of the user's; it alone needs models, and is imported only where they are.
 """
 
 from regard.lessons.explanation.decoding import DecodedStep, explain_decoding
-from regard.lessons.explanation.lecture import explain_lecture, worked_attention, worked_embeddings
+from regard.lessons.explanation.lecture import (
+    explain_lecture,
+    worked_attention,
+    worked_embeddings,
+    worked_numbers,
+)
 from regard.lessons.explanation.masks import explain_masks
 from regard.lessons.explanation.normalisation import LECTURE_TABLE, explain_normalisation
 from regard.lessons.explanation.picture import explained
@@ -34,4 +39,5 @@ __all__ = [
     "explained",
     "worked_attention",
     "worked_embeddings",
+    "worked_numbers",
 ]

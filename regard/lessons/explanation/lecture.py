@@ -6,9 +6,11 @@ They were chosen so that the scores come out as 112 96 / 88 120, as the lectures
 
 import math
 
+import numpy as np
 import torch
 
 from regard.attention import Dot, MultiHeadAttention, layer_normalise, residual
+from regard.inspection.arithmetic import products_behind
 from regard.inspection.recording import Recording, record
 from regard.lessons.explanation.steps import ExplainedStep, Explanation, NumberTable
 from regard.shapes import Float, Tensor
@@ -43,6 +45,20 @@ def worked_attention() -> MultiHeadAttention:
             getattr(attention, name).weight.copy_(matrix.T)
         attention.output.weight.copy_(_sum_and_difference().T)
     return attention
+
+
+@torch.no_grad()
+def worked_numbers() -> dict[str, np.ndarray]:
+    """The numbers behind the weights of both heads, and the weights, as arrays."""
+    attention, words = worked_attention(), worked_embeddings()
+    with record(attention) as heard:
+        attention(words, words, words)
+    passed = {
+        name: heard[name][0]
+        for name in ("queries", "keys", "values", "scores", "weights", "contexts")
+    }
+    numbers = products_behind(attention, passed, "encoder")
+    return {**numbers, "weights": passed["weights"].numpy()}
 
 
 @torch.no_grad()

@@ -1,5 +1,5 @@
 // The six steps from a query and a key to a context, each a figure of its own.
-import type { Arithmetic } from "../mathematics/arithmetic";
+import type { Arithmetic } from "../arithmetic";
 import type { Item, Scene } from "../scene";
 import { textWidth } from "../scene";
 import type { Say } from "../words";
@@ -38,8 +38,8 @@ export function arithmeticFigures(found: Arithmetic, say: Say, inLine: number): 
   const vectors = vectorsFigure({
     title: say("step1"),
     rows: [
-      { name: `q ${found.rowLabel}`, values: found.query },
-      { name: `k ${found.columnLabel}`, values: found.key },
+      { name: `q ${found.row_token}`, values: found.query },
+      { name: `k ${found.column_token}`, values: found.key },
     ],
     inLine,
   });
@@ -64,10 +64,10 @@ export function arithmeticFigures(found: Arithmetic, say: Say, inLine: number): 
 }
 
 function rowFigure(found: Arithmetic, say: Say): Scene {
-  const bars = found.labels.map((text, j) => ({
+  const bars = found.column_tokens.map((text, j) => ({
     text,
     value: found.weights[j] ?? 0,
-    said: found.maySee[j]
+    said: found.may_see[j]
       ? `e = ${whole(found.scores[j] ?? 0)} → ${(found.weights[j] ?? 0).toFixed(3)}`
       : "−∞ → 0",
     isMarked: j === found.column,
@@ -82,7 +82,7 @@ function sumFigure(found: Arithmetic, say: Say, inLine: number): Scene {
     .slice(0, MOST_VALUES)
     .sort((a, b) => a.j - b.j);
   const parts = strongest.map(({ weight, j }) => ({
-    name: `${short(weight)} · v ${found.labels[j] ?? ""}`,
+    name: `${short(weight)} · v ${found.column_tokens[j] ?? ""}`,
     values: (found.values[j] ?? []).map((value) => weight * value),
   }));
   const dots = found.weights.length > parts.length ? "… Σ = z" : "Σ = z";

@@ -2,11 +2,10 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { arithmeticOf } from "../api";
+import { type Arithmetic, LECTURE, cellOf, lectureCell } from "../arithmetic";
 import { Card, Choice } from "../controls";
 import { arithmeticFigures } from "../figures/arithmetic";
 import { matrixFigure, percent } from "../figures/matrix";
-import { type Arithmetic, computed } from "../mathematics/arithmetic";
-import { lecture } from "../mathematics/lecture";
 import { MatrixPicture } from "../matrix_picture";
 import { Picture } from "../picture";
 import { Save } from "../save";
@@ -17,7 +16,6 @@ import { type Table, labels, maskOf, mean, tableOf, topOf } from "../table";
 import { type Kind, defaultLayer, kindsOf, siteOf } from "../trace";
 import { HeadWeights } from "./head_weights";
 import { asError, sayError } from "../trouble";
-import { WORDS } from "../mathematics/lecture";
 
 export interface Chosen {
   kind: Kind;
@@ -58,15 +56,22 @@ function useArithmetic(
   const { shown, say } = stage;
   const [served, setServed] = useState<Arithmetic | Error | null>(null);
   const key = cell === null ? "" : JSON.stringify([shown.sight, cell]);
-  const labels = table?.columns.map((label) => label.text) ?? [];
-  const rowLabel = table?.rows[cell?.row ?? 0]?.text ?? "";
+  const names = {
+    row: table?.rows[cell?.row ?? 0]?.text ?? "",
+    columns: table?.columns.map((label) => label.text) ?? [],
+  };
   useEffect(() => {
     if (shown.sight === null || cell === null) return;
     const breaking = new AbortController();
     const { kind, ...rest } = cell;
     arithmeticOf(shown.sight, { site: kind, ...rest }, breaking.signal)
       .then((found) =>
-        setServed({ ...found, rowLabel, labels, columnLabel: labels[cell.column] ?? "" }),
+        setServed({
+          ...found,
+          row_token: names.row,
+          column_token: names.columns[cell.column] ?? "",
+          column_tokens: names.columns,
+        }),
       )
       .catch((error: unknown) => {
         if (!breaking.signal.aborted) setServed(asError(error));
@@ -77,19 +82,10 @@ function useArithmetic(
     const vectors = shown.canned?.sites.find(
       (one) => one.kind === cell?.kind && one.layer === cell.layer,
     );
-    if (!vectors || cell === null) return null;
-    const { head, row, column, kind } = cell;
-    const keys = vectors.keys[head] ?? [];
-    return computed({
-      query: vectors.queries[head]?.[row] ?? [],
-      keys,
-      values: vectors.values[head] ?? [],
-      maySee: keys.map((_, j) => kind !== "decoder" || j <= row),
-      column,
-      rowLabel,
-      labels,
-    });
-  }, [shown.canned, key, rowLabel]);
+    const weights = cell === null ? undefined : siteOf(shown.trace, cell.kind, cell.layer)?.weights;
+    if (!vectors || !weights || cell === null) return null;
+    return cellOf(vectors, weights, [cell.head, cell.row, cell.column], names);
+  }, [shown.canned, key, names.row]);
   if (shown.sight !== null) return served instanceof Error ? sayError(say, served) : served;
   return recorded ?? say("needsModel");
 }
@@ -114,7 +110,7 @@ export function ArithmeticView(stage: Stage): JSX.Element {
   const isDecoder = predicted !== null && !address.isLecture;
   const real = useArithmetic(stage, cell, table);
   const [at, setAt] = useState<readonly [number, number]>([0, 0]);
-  const found = address.isLecture ? lecture(...at) : real;
+  const found = address.isLecture ? lectureCell(...at) : real;
   // Large type and small screens have room for fewer numbers beside each other.
   const inLine = address.isLarge || innerWidth < 700 ? 8 : 16;
   const figures = useMemo(
@@ -127,13 +123,11 @@ export function ArithmeticView(stage: Stage): JSX.Element {
   useKeys(nSteps, step, (one) => go({ step: one }));
   const shownTable: Pick<Table, "rows" | "columns"> | null = address.isLecture
     ? {
-        rows: WORDS.map((text, i) => ({ text, places: [i], is_special: false })),
-        columns: WORDS.map((text, i) => ({ text, places: [i], is_special: false })),
+        rows: LECTURE.words.map((text, i) => ({ text, places: [i], is_special: false })),
+        columns: LECTURE.words.map((text, i) => ({ text, places: [i], is_special: false })),
       }
     : table;
-  const values = address.isLecture
-    ? [lecture(0, 0).weights, lecture(1, 0).weights]
-    : mean(table?.weights ?? []);
+  const values = address.isLecture ? (LECTURE.weights[0] ?? []) : mean(table?.weights ?? []);
   const chosen = address.isLecture
     ? { row: at[0], column: at[1] }
     : { row: cell?.row ?? null, column: cell?.column ?? null };
@@ -291,8 +285,8 @@ function Steps({ found, figures, step, say, theme, predicted }: StepsProps): JSX
     card?.scrollIntoView({ block: "nearest", behavior: isCalm ? "auto" : "smooth" });
   }, [step]);
   const places = {
-    row: found.rowLabel,
-    column: found.columnLabel,
+    row: found.row_token,
+    column: found.column_token,
     predicted: predicted ?? "",
   };
   const said = [
@@ -302,7 +296,7 @@ function Steps({ found, figures, step, say, theme, predicted }: StepsProps): JSX
       : [
           say("step2Said"),
           say("step3Said"),
-          say("step4Said", { d, root: String(Math.round(1000 * Math.sqrt(d)) / 1000) }),
+          say("step4Said", { d, root: String(Math.round(1000 * (found.divisor ?? 1)) / 1000) }),
         ]),
     say("step5Said"),
     say(predicted === null ? "step6Said" : "step6Predicting", places),

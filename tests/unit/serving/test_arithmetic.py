@@ -10,7 +10,7 @@ from torch import nn
 
 from regard.attention import Additive, MultiHeadAttention, Site
 from regard.errors import UsageError
-from regard.inspection.arithmetic import Arithmetic, arithmetic
+from regard.inspection.arithmetic import Arithmetic, arithmetic, head_vectors
 from regard.models import EncoderDecoder
 from regard.systems import Translator, trace
 
@@ -55,6 +55,23 @@ def test_a_decoder_sees_nothing_that_comes_later(folder: Callable[..., Path]) ->
     cell, _ = found(folder(), "decoder", 0, head=0, row=1, column=3)
     assert cell.may_see == (True, True, False, False)
     assert cell.weights[3] == 0
+
+
+def test_the_numbers_behind_every_weight_are_those_of_each_cell(
+    folder: Callable[..., Path],
+) -> None:
+    cell, translator = found(folder(), "decoder", 1, head=2, row=3, column=1)
+    model, seen = translator.models[0], trace(translator, SOURCE, TARGET)
+    arrays = head_vectors(model, model.sites, seen, translator.device)
+    assert {name.rpartition(".")[0] for name in arrays} == {site.name for site in seen.sites}
+    of = {name: arrays[f"decoder.1.{name}"] for name in ("queries", "keys", "values", "sums")}
+    assert of["queries"][2, 3].tolist() == pytest.approx(cell.query, abs=1e-6)
+    assert of["keys"][2, 1].tolist() == pytest.approx(cell.key, abs=1e-6)
+    assert of["sums"][2, 3, 1] == pytest.approx(cell.sum, abs=1e-5)
+    assert arrays["decoder.1.scores"][2, 3].tolist() == pytest.approx(cell.scores, abs=1e-5)
+    assert arrays["decoder.1.contexts"][2, 3].tolist() == pytest.approx(cell.context, abs=1e-5)
+    assert arrays["decoder.1.may_see"][3].tolist() == list(cell.may_see)
+    assert arrays["decoder.1.divisor"].tolist() == [cell.divisor]
 
 
 class Looker(nn.Module):
