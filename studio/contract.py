@@ -13,13 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from pydantic.json_schema import models_json_schema
-from recorded import RecordedBlocks, RecordedLecture, RecordedSentence, RecordedTraining
+from recorded import (
+    RecordedBlocks,
+    RecordedLecture,
+    RecordedSentence,
+    RecordedTraining,
+    SavedLesson,
+)
 
 from regard.inspection.trace.schema import TraceHeader
 from regard.serving.application import openapi
 
 PLACE = Path(__file__).with_name("contract.json")
-RECORDED = (RecordedSentence, RecordedTraining, RecordedBlocks, RecordedLecture)
+RECORDED = (RecordedSentence, RecordedTraining, RecordedBlocks, RecordedLecture, SavedLesson)
 _OF_API, _HERE = "#/components/schemas/", "#/$defs/"
 
 

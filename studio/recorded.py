@@ -8,6 +8,7 @@ from pydantic import Field
 
 from regard.inspection.trace import Kind
 from regard.inspection.trace.schema import SiteDocument, TraceDocument
+from regard.lessons.explanation import ExplainedStep
 from regard.lessons.explanation.blocks import (
     MaskNumbers,
     NormNumbers,
@@ -97,6 +98,15 @@ class RecordedTraining(ServiceAnswer):
     run: str = Field(description="The run whose moments these are.")
     trace: TraceDocument | None = Field(description="None where no text was looked at.")
     moments: list[RecordedMoment]
+
+
+class SavedLesson(ServiceAnswer):
+    """What `regard explain --save x.html` inlines; cells that are no finite numbers are words."""
+
+    topic: str
+    title: str
+    lead: str
+    steps: tuple[ExplainedStep, ...]
 
 
 class RecordedPositions(ServiceAnswer):

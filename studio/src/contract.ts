@@ -188,6 +188,14 @@ export type ErrorEvent = {
   code: string;
 };
 
+/** One step: what is done, as a formula, in words, and in numbers. */
+export type ExplainedStep = {
+  title: string;
+  formula: string;
+  prose: string;
+  tables: readonly NumberTable[];
+};
+
 /** A picture of a trace, or the page with all of them (html), or its numbers (json). */
 export type ExportQuestion = {
   model?: string | null;
@@ -397,6 +405,22 @@ export type NormsQuestion = {
   table?: readonly (readonly number[])[] | null;
 };
 
+/** Labelled rows and columns of numbers.
+
+``look`` says what the numbers are, so that a reader's eye can be helped: ``signed`` around
+zero, ``share`` from 0 to 1, ``bars`` one column of shares, ``text`` words, ``plain`` neither.
+``focus`` is the row to point at, ``probe`` the place in the model where the numbers were heard. */
+export type NumberTable = {
+  name: string;
+  rows: readonly string[];
+  columns: readonly string[];
+  cells: readonly (readonly (number | string)[])[];
+  look: "plain" | "signed" | "share" | "bars" | "text";
+  decimals: number;
+  focus: number | null;
+  probe: string | null;
+};
+
 /** A model that writes text. */
 export type OpenAIModel = {
   id: string;
@@ -604,6 +628,14 @@ export type RunAnswer = {
 /** Every run that is there now. */
 export type RunsAnswer = {
   runs: readonly RunAnswer[];
+};
+
+/** What `regard explain --save x.html` inlines; cells that are no finite numbers are words. */
+export type SavedLesson = {
+  topic: string;
+  title: string;
+  lead: string;
+  steps: readonly ExplainedStep[];
 };
 
 /** The weights that each score gives the same keys. */

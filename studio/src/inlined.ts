@@ -6,8 +6,8 @@ import type {
   RecordedSentence,
   RecordedTraining,
   RecordedVectors,
+  SavedLesson,
 } from "./contract";
-import type { Lesson } from "./views/lesson";
 import type { Report } from "./views/report";
 import { NotATrace, type Trace } from "./trace";
 import {
@@ -39,7 +39,7 @@ export interface Contents {
   training: RecordedTraining | null;
   blocks: RecordedBlocks | null;
   report: Report | null;
-  lesson: Lesson | null;
+  lesson: SavedLesson | null;
 }
 
 /** The same as it stands in the document: files in base64, compressed. */

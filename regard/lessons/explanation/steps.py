@@ -105,7 +105,8 @@ class Explanation:
         written = self.to_json()
         for step, told in zip(self.steps, written["steps"], strict=True):
             for table, one in zip(step.tables, told["tables"], strict=True):
-                one |= {"look": table.look, "decimals": table.decimals, "focus": table.focus}
+                one |= {"look": table.look, "decimals": table.decimals}
+                one |= {"focus": table.focus, "probe": table.probe}
         return written
 
     def to_json(self) -> dict[str, Any]:

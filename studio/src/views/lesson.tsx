@@ -1,35 +1,13 @@
 // An explanation of `regard explain`: what is done in each step, as a formula, in words, in numbers.
 import type { JSX } from "preact";
 import { type Ramp, type Theme, hex, rampTable, readable, shade } from "../colours";
+import type { NumberTable, SavedLesson } from "../contract";
 import { Card } from "../controls";
 import { Save } from "../save";
 import { Scrolling } from "../scrolling";
 import type { Say } from "../words";
 
-type Cell = number | string;
-
-interface NumberTable {
-  name: string;
-  rows: readonly string[];
-  columns: readonly string[];
-  cells: readonly (readonly Cell[])[];
-  /** signed around zero, a share from 0 to 1, one column of shares as bars, words, or neither */
-  look: "plain" | "signed" | "share" | "bars" | "text";
-  decimals: number;
-  /** the row to point at */
-  focus: number | null;
-}
-
-export interface Lesson {
-  title: string;
-  lead: string;
-  steps: readonly {
-    title: string;
-    formula: string;
-    prose: string;
-    tables: readonly NumberTable[];
-  }[];
-}
+type Cell = NumberTable["cells"][number][number];
 
 export function LessonView({
   say,
@@ -38,7 +16,7 @@ export function LessonView({
 }: {
   say: Say;
   theme: Theme;
-  lesson: Lesson;
+  lesson: SavedLesson;
 }): JSX.Element {
   return (
     <div class="lesson" lang="en">

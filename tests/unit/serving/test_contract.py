@@ -17,6 +17,7 @@ from regard.config import read_recipe
 from regard.folder import save
 from regard.inspection.trace import Trace, TracedPicture
 from regard.inspection.trace.schema import TraceDocument
+from regard.lessons.explanation import explain_lecture, explain_masks, explain_scores
 from regard.serving import Settings, open_models
 from regard.serving.application import RECORDED, openapi
 from regard.systems import build
@@ -285,3 +286,12 @@ def test_recorded_blocks_are_those_of_the_library(monkeypatch: pytest.MonkeyPatc
         assert same(kept, json.loads(made["written"](made[recorded]())))
     assert kept["vectors"]["sums"] == [[[112, 96], [88, 120]]]  # as the lectures print them
     assert kept["vectors"]["divisor"] == 8
+
+
+def test_a_saved_lesson_is_as_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "studio"))
+    declared = runpy.run_path(str(ROOT / "studio" / "recorded.py"))["SavedLesson"]
+    schema = declared.model_json_schema(mode="serialization")
+    for lesson in (explain_masks(), explain_scores(), explain_lecture()):
+        said = json.loads(json.dumps(lesson.to_lesson(), allow_nan=False))
+        jsonschema.Draft202012Validator(schema).validate(said)
