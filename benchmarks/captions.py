@@ -55,7 +55,7 @@ HARD: dict[str, object] = {
     "model.entropy": 0.002,
     "model.expectation": 0.5,
 }
-PHOTOS = {"soft": ("en", SOFT), "hard": ("en", HARD), "zh": ("zh", {})}
+PHOTOS = {"soft": ("en", SOFT), "hard": ("en", HARD), "zh": ("zh", {"text.kind": "chinese-words"})}
 
 
 def main() -> None:

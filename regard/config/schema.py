@@ -13,9 +13,9 @@ class TextSection(Section):
 
     # "wordpiece" and "byte-pairs" came with models made elsewhere, and cannot be learned; "none" is
     # of models of pictures alone.
-    kind: Literal["sentencepiece", "characters", "words", "wordpiece", "byte-pairs", "none"] = (
-        "sentencepiece"
-    )
+    kind: Literal[
+        "sentencepiece", "characters", "words", "chinese-words", "wordpiece", "byte-pairs", "none"
+    ] = "sentencepiece"
     algorithm: Literal["bpe", "unigram"] = "bpe"
     size: Count | Auto = "auto"
     is_joint: bool = True  # one vocabulary for source and target

@@ -8,6 +8,7 @@ from regard.errors import TextError
 from regard.text import vocabulary
 from regard.text.byte_pairs import BytePairs
 from regard.text.characters import Characters
+from regard.text.chinese_words import ChineseWords
 from regard.text.listed_pieces import ListedPieces
 from regard.text.no_text import NoText
 from regard.text.sentencepiece_text import Algorithm, SentencePieceText
@@ -15,11 +16,18 @@ from regard.text.tokens import Token
 from regard.text.wordpiece import WordPiece
 from regard.text.words import Words
 
-Kind = Literal["sentencepiece", "characters", "words", "wordpiece", "byte-pairs", "none"]
-LISTED: dict[str, type[Characters] | type[Words]] = {"characters": Characters, "words": Words}
+Kind = Literal[
+    "sentencepiece", "characters", "words", "chinese-words", "wordpiece", "byte-pairs", "none"
+]
+LISTED: dict[str, type[Characters] | type[Words]] = {
+    "characters": Characters,
+    "words": Words,
+    "chinese-words": ChineseWords,
+}
 IN_JSON: dict[str, Callable[[dict[str, Any]], "Tokenizer"]] = {
     "characters": Characters.from_saved,
     "words": Words.from_saved,
+    "chinese-words": ChineseWords.from_saved,
     # The others are of models made elsewhere.
     "listed-pieces": ListedPieces.from_saved,
     "wordpiece": WordPiece.from_saved,

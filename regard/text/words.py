@@ -23,6 +23,7 @@ ONE_BY_ONE = (
     r"\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
+ONE_BY_ONE_PATTERN = re.compile(f"[{ONE_BY_ONE}]")
 _SKIN = "\U0001f3fb-\U0001f3ff"
 _FLAG = "[\U0001f1e6-\U0001f1ff]"
 # Not the English endings: "the T's", "c'd".
@@ -68,7 +69,7 @@ def count_words(text: str) -> int:
 
 def count_written_together(text: str) -> int:
     """Characters of Chinese and Japanese, which have no spaces between words."""
-    return len(_one_by_one().findall(text))
+    return len(ONE_BY_ONE_PATTERN.findall(text))
 
 
 def join(tokens: Iterable[str]) -> str:
@@ -109,12 +110,7 @@ def _wants_space(previous: str, token: str, open_quotes: set[str], closes: bool)
 
 
 def _is_written_without_spaces(character: str) -> bool:
-    return bool(_one_by_one().match(character)) or character in _FULL_WIDTH_SIGNS
-
-
-@cache
-def _one_by_one() -> re.Pattern[str]:
-    return re.compile(f"[{ONE_BY_ONE}]")
+    return bool(ONE_BY_ONE_PATTERN.match(character)) or character in _FULL_WIDTH_SIGNS
 
 
 class Words(vocabulary.ListedVocabulary):
@@ -130,8 +126,13 @@ class Words(vocabulary.ListedVocabulary):
         counts: Counter[str] = Counter()
         for sentence in sentences:
             text = sentence.lower() if is_lowercase else sentence
-            counts.update(_pattern().findall(text))
+            counts.update(cls._cut(text))
         return cls(vocabulary.most_frequent(counts, size, of="words"), is_lowercase=is_lowercase)
+
+    @staticmethod
+    def _split(text: str) -> list[Word]:
+        """The tokens of a text, with their places."""
+        return split(text)
 
     @staticmethod
     def _cut(text: str) -> Iterable[str]:
@@ -145,7 +146,7 @@ class Words(vocabulary.ListedVocabulary):
     def pieces(self, text: str) -> list[Token]:
         """Each word, its id and its place."""
         found = []
-        for i, word in enumerate(split(text)):
+        for i, word in enumerate(self._split(text)):
             lowered = word.text.lower() if self.is_lowercase else word.text
             id_ = self._ids.get(lowered, UNKNOWN)
             found.append(Token(id_, self._tokens[id_], word.start, word.end, i))
