@@ -13,8 +13,8 @@ from regard.serving.metrics import Metrics
 _log = logging.getLogger(LOGGER)
 
 POLICY = (
-    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; "
-    "frame-ancestors 'none'"
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
 )
 _HEADERS = [
     (b"content-security-policy", POLICY.encode()),

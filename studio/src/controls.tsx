@@ -34,20 +34,18 @@ export function Choice<T extends string>(props: ChoiceProps<T>): JSX.Element {
 
 interface FormProps {
   form: Form;
+  forms?: readonly Form[];
   go: (change: Partial<Address>) => void;
   say: Say;
 }
 
 /** Whether weights are drawn as squares or as lines. */
-export function FormChoice({ form, go, say }: FormProps): JSX.Element {
+export function FormChoice({ form, forms = ["matrix", "lines"], go, say }: FormProps): JSX.Element {
   return (
     <Choice
       label={say("form")}
       isLabelHidden
-      options={[
-        ["matrix", say("matrix")],
-        ["lines", say("lines")],
-      ]}
+      options={forms.map((one) => [one, say(one === "positions" ? "placesForm" : one)] as const)}
       chosen={form}
       choose={(chosen) => go({ form: chosen })}
     />

@@ -1,6 +1,32 @@
 // A scene on a canvas: the grid of heads on the page, and every picture that is saved as PNG.
 import { COLOURS, type Theme, hex, rampTable, readable, shade } from "./colours";
+import type { Matrix } from "./table";
 import { FONTS, type Heat, type Item, type Scene, type Text } from "./scene";
+
+const DARK = 0.8; // how dark it is where there is no light
+const loaded = new Map<string, HTMLImageElement>();
+
+/** Load the pictures of a scene: a canvas draws only what is there. */
+export async function load(scene: Scene): Promise<void> {
+  for (const item of scene.items) {
+    if (item.kind !== "image" || loaded.has(item.source)) continue;
+    const image = new Image();
+    image.src = item.source;
+    await image.decode();
+    loaded.set(item.source, image);
+  }
+}
+
+/** Darkness over a picture, a pixel for each cell: made larger, the cells blend into each other. */
+export function veil(light: Matrix): HTMLCanvasElement {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [light[0]?.length ?? 1, light.length || 1];
+  const context = canvas.getContext("2d");
+  const image = context?.createImageData(canvas.width, canvas.height);
+  light.flat().forEach((value, i) => image?.data.set([0, 0, 0, 255 * DARK * (1 - value)], 4 * i));
+  if (image) context?.putImageData(image, 0, 0);
+  return canvas;
+}
 
 export function paint(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
   context.fillStyle = COLOURS[theme].ground;
@@ -51,6 +77,13 @@ function put(context: CanvasRenderingContext2D, item: Item, theme: Theme): void 
         context.stroke();
       }
       break;
+    case "image": {
+      const { x, y, width, height } = item;
+      const image = loaded.get(item.source);
+      if (image) context.drawImage(image, x, y, width, height);
+      if (item.light) context.drawImage(veil(item.light), x, y, width, height);
+      break;
+    }
     case "heat":
       paintHeat(context, item, theme);
   }

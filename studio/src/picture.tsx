@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX, SVGAttributes } from "preact";
 import { useMemo } from "preact/hooks";
 import { COLOURS, type Theme } from "./colours";
-import { HATCH, hatching, outlines, textColour } from "./paint";
+import { HATCH, hatching, outlines, textColour, veil } from "./paint";
 import { FONTS, type Heat, type Item, type Scene } from "./scene";
 
 interface Props extends SVGAttributes<SVGSVGElement> {
@@ -89,6 +89,18 @@ function drawn(item: Item, key: number, theme: Theme): JSX.Element {
           stroke-width={item.stroke ? (item.strokeWidth ?? 1) : undefined}
           opacity={item.opacity}
         />
+      );
+    case "image":
+      return (
+        <g key={key}>
+          {[item.source, ...(item.light ? [veil(item.light).toDataURL()] : [])].map((href, i) => (
+            <image
+              key={i}
+              {...{ href, x: item.x, y: item.y, width: item.width, height: item.height }}
+              preserveAspectRatio="none"
+            />
+          ))}
+        </g>
       );
     case "heat":
       return (

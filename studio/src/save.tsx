@@ -7,7 +7,7 @@ import type { Theme } from "./colours";
 import { COLOURS } from "./colours";
 import type { AblateAnswer, RecordedBlocks, RecordedTraining } from "./contract";
 import { type Contents, type Held, savedPage, savedText } from "./inlined";
-import { paint } from "./paint";
+import { load, paint } from "./paint";
 import { Picture } from "./picture";
 import { type Scene, framed } from "./scene";
 import type { Trace } from "./trace";
@@ -67,8 +67,9 @@ function contentsOf(
   };
 }
 
-function savePng(scene: Scene, theme: Theme, name: string): void {
+async function savePng(scene: Scene, theme: Theme, name: string): Promise<void> {
   const whole = framed(scene);
+  await load(whole);
   const canvas = document.createElement("canvas");
   canvas.width = Math.ceil(whole.width * SHARPNESS);
   canvas.height = Math.ceil(whole.height * SHARPNESS);
@@ -121,7 +122,7 @@ export function Save(props: Props): JSX.Element {
           >
             SVG
           </button>
-          <button type="button" class="quiet" onClick={() => savePng(scene, theme, name)}>
+          <button type="button" class="quiet" onClick={() => void savePng(scene, theme, name)}>
             PNG
           </button>
         </>

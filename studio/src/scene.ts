@@ -53,10 +53,23 @@ export interface Heat {
   masked?: Mask | undefined;
 }
 
+/** A picture, dark where its cells get no light; without light all of it is bright. */
+export interface Image {
+  kind: "image";
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  /** a data: address */
+  source: string;
+  /** from 0 to 1, of each cell */
+  light?: readonly (readonly number[])[];
+}
+
 /** true where a cell is masked */
 export type Mask = readonly (readonly boolean[])[];
 
-export type Item = Text | Path | Rectangle | Heat;
+export type Item = Text | Path | Rectangle | Heat | Image;
 
 export interface Scene {
   width: number;

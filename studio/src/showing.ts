@@ -164,7 +164,8 @@ export function useShown(
     (file: File): void => {
       const read = async (): Promise<void> => {
         const trace = await readTrace(file, say);
-        go({ ...FREE, view: viewOf(trace, view) });
+        const form = trace.picture ? ({ form: "pictures" } as const) : {};
+        go({ ...FREE, view: viewOf(trace, view), ...form });
         setUnread(null);
         setOpened({ trace, hypotheses: [], canned: null, sight: null, file: file.name });
       };

@@ -255,3 +255,51 @@ def picture(trace: Trace) -> Trace:
     return replace(
         trace, source=TracedPicture(pixels, (3, 5), "dog.png"), sites=(site,), aligning=1
     )
+
+
+def test_every_form_of_a_text_is_there(saved, visit, trace: Trace) -> None:
+    there = visit(saved(trace, view=View("alignment")))
+    forms = there.locator(".focus header .segments button")
+    assert forms.all_inner_texts() == [
+        *("Matrix", "Lines", "Alignment", "Steps", "Overview", "Positions")
+    ]
+    found = View("matrix", "cross", hides_special=True).table(trace)
+    whole = found.mean / found.mean.sum(-1, keepdims=True)
+    eventually(there, lambda: cells(there, ".focus"), percents(whole))
+    forms.get_by_text("Steps").click()
+    words = there.locator(".focus svg text[data-row]").all_text_contents()
+    assert len(words) == len(trace.steps)
+    share = round(100 * np.exp(trace.steps[0].log_probability))
+    expect(there.locator(".focus svg")).to_contain_text(f"p = {share} %")
+    forms.get_by_text("Overview").click()
+    mean = View("overview", "cross", hides_special=False).table(trace).mean
+    lines = there.locator(".focus svg path[stroke='#0072b2']")
+    expect(lines).to_have_count(int((mean >= 0.06).sum()))
+    forms.get_by_text("Positions").click()
+    expect(there.locator(".focus svg path").first).to_be_visible()
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_a_picture_lies_under_each_word(
+    saved, alone, visit, trace: Trace, tmp_path: Path, is_file: bool
+) -> None:
+    made = picture(trace)
+    if is_file:
+        there = visit(alone)
+        there.set_input_files(".opening input >> nth=0", made.save(tmp_path / "dog.trace"))
+    else:
+        there = visit(saved(made))
+    n_words = len(View("pictures", "cross").table(made).rows)
+    images = there.locator(".focus svg image")
+    expect(images).to_have_count(2 * n_words + 1)  # once bright, then with a veil over each
+    expect(there.locator(".sentences img")).to_have_attribute("alt", "dog.png")
+    for kind in ("SVG", "PNG", "HTML"):
+        with there.expect_download() as download:
+            there.locator(".focus .save").get_by_role("button", name=kind).click()
+        download.value.save_as(tmp_path / f"saved-again.{kind.lower()}")
+    assert (tmp_path / "saved-again.png").read_bytes().startswith(b"\x89PNG")
+    again = visit((tmp_path / "saved-again.html").as_uri())
+    expect(again.locator(".focus svg image")).to_have_count(2 * n_words + 1)
+    again.get_by_role("button", name="Matrix").click()
+    weights = View("matrix", "cross").table(made).mean
+    eventually(again, lambda: cells(again, ".focus"), percents(weights))

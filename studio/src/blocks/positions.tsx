@@ -13,7 +13,7 @@ import { Block } from "./block";
 import { keptBlocks, useNumbers } from "./numbers";
 
 /** The encoding, places from top to bottom, waves from fast to slow. */
-function encodingFigure(
+export function encodingFigure(
   table: readonly (readonly number[])[],
   title: string,
   names: readonly [string, string],

@@ -10,6 +10,7 @@ import { LinesPicture } from "../lines_picture";
 import { MatrixPicture } from "../matrix_picture";
 import { type Pointed, endsOf, hasHover, wordOf } from "../pointing";
 import { Save } from "../save";
+import { formsOf } from "./whole";
 import { Scrolling } from "../scrolling";
 import { type Stage, heldOf } from "../stage";
 import { type Reading, labelAt, maskOf, mean, strongest, tableOf, topOf } from "../table";
@@ -82,12 +83,14 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
     row: labelAt(table.rows, address.row),
     column: labelAt(table.columns, address.column),
   };
+  // Whoever asked for a word sees its lines, until another is pointed at.
+  const focus = pointed === null ? { row: selected.row, column: null } : ends;
   const drawn = useMemo(
     () =>
       isLines
-        ? linesFigure(table, title + say("comma") + below, [rowMeaning, say("looksAt")], ends)
+        ? linesFigure(table, title + say("comma") + below, [rowMeaning, say("looksAt")], focus)
         : null,
-    [isLines, table, title, below, rowMeaning, ends.row, ends.column, say],
+    [isLines, table, title, below, rowMeaning, focus.row, focus.column, say],
   );
   const weightsOf = (h: number): readonly (readonly number[])[] => site.weights[h] ?? [];
   /** The one weight behind a cell that the arithmetic is of: the strongest, of heads and of tokens. */
@@ -137,7 +140,9 @@ export function Focus({ stage, site, head, reading, pointed, point }: Props): JS
       name="focus"
       title={title}
       lead={below}
-      tools={<FormChoice form={address.form} go={go} say={say} />}
+      tools={
+        <FormChoice form={isLines ? "lines" : "matrix"} forms={formsOf(trace)} go={go} say={say} />
+      }
     >
       <div class="tools">
         <Toggle text={say("merge")} isOn={address.merges} set={(merges) => go({ merges })} />

@@ -14,6 +14,7 @@ import { labelAt, labels, unknownLabels } from "../table";
 import { kindsOf, logProbability } from "../trace";
 import { type Say, sayOrigin } from "../words";
 import { Focus } from "./focus";
+import { Whole, formOf, formsOf } from "./whole";
 
 export function LookView(stage: Stage): JSX.Element {
   const { address, go, say, shown, theme, pending } = stage;
@@ -21,6 +22,7 @@ export function LookView(stage: Stage): JSX.Element {
   const [pointed, point] = useState<Pointed | null>(null);
   const kinds = kindsOf(trace);
   const { kind, layer, head, reading, site } = chosenIn(trace, address);
+  const form = formOf(trace, address.form);
   return (
     <>
       {pending === null ? (
@@ -29,7 +31,12 @@ export function LookView(stage: Stage): JSX.Element {
         <PendingSentences {...{ pending, say }} />
       )}
       {site === undefined ? (
-        pending === null && <p class="trouble">{say("noAttention")}</p>
+        pending === null && (
+          <>
+            <p class="trouble">{say("noAttention")}</p>
+            {formsOf(trace).length > 0 && <Whole {...{ stage, form }} />}
+          </>
+        )
       ) : (
         // Pictures of an older sentence keep their place, unseen, until those of the new one come.
         <div class={pending === null ? "looking" : "looking stale"} inert={pending !== null}>
@@ -59,14 +66,11 @@ export function LookView(stage: Stage): JSX.Element {
             <Beam {...stage} />
             <Sureness {...stage} pointed={pointed} />
           </div>
-          <Focus
-            stage={stage}
-            site={site}
-            head={head}
-            reading={reading}
-            pointed={pointed}
-            point={point}
-          />
+          {form === "matrix" || form === "lines" ? (
+            <Focus {...{ stage, site, head, reading, pointed, point }} />
+          ) : (
+            <Whole {...{ stage, form }} />
+          )}
         </div>
       )}
     </>
@@ -95,7 +99,20 @@ function Sentences({ stage, pointed, point }: SentencesProps): JSX.Element {
   const unknown = unknownLabels(trace.source);
   return (
     <Card name="sentences">
-      {(["source", "target"] as const).map((side) => (
+      {trace.picture && (
+        <div class="sentence">
+          <h2>{say("source")}</h2>
+          <p>
+            <img
+              class="read"
+              src={`data:image/png;base64,${trace.picture.png}`}
+              alt={trace.source.text}
+            />{" "}
+            <span class="soft">{trace.source.text}</span>
+          </p>
+        </div>
+      )}
+      {(trace.picture ? (["target"] as const) : (["source", "target"] as const)).map((side) => (
         <Sentence
           key={side}
           title={say(side === "source" ? "source" : "output")}
