@@ -6,9 +6,10 @@ the same bytes.
 
 from collections.abc import Callable
 
-from regard.inspection.figures.canvas import FORMATS, Canvas, Drawing, checked_path, write
+from regard.inspection.figures.canvas import Canvas
 from regard.inspection.figures.cards import document, draw_strip
 from regard.inspection.figures.curves import Curve, Plot, curves, draw_positions, positions
+from regard.inspection.figures.drawing import FORMATS, Drawing, checked_path, write
 from regard.inspection.figures.heat import alignment, draw_alignment, draw_grid, draw_matrix, table
 from regard.inspection.figures.lines import draw_lines, draw_overview, panels
 from regard.inspection.figures.pictures import Gaze, draw_pictures, gazes

@@ -13,10 +13,10 @@ from regard.inspection.figures.canvas import (
     SMALL,
     Box,
     Canvas,
-    Drawing,
     shortened,
     widest,
-)  # fmt: skip
+)
+from regard.inspection.figures.drawing import Drawing
 from regard.inspection.figures.heat import scale_end
 from regard.inspection.figures.view import View, check_steps
 from regard.inspection.trace import ATTENTIONS, Label, Table, Trace, looks_of_steps
@@ -110,7 +110,8 @@ def document(
     for number, middle in enumerate(middles, start=1):
         x = at + _STRIP * middle / len(words)
         canvas.text(x, top - 10, str(number), SMALL, "mark", "middle", is_bold=True)
-    canvas.scale(left, top + height + 20, high, meaning="largest weight")
+    is_open = bool((lanes > high).any())
+    canvas.scale(left, top + height + 20, high, meaning="largest weight", is_open=is_open)
     y = canvas.bottom + 26
     for number, middle in enumerate(middles, start=1):
         start, end = max(0, middle - _AROUND), middle + _AROUND + 1
@@ -137,12 +138,13 @@ def _quoted(words: Sequence[str], middle: int) -> str:
 def _passages(shares: np.ndarray, most: int) -> list[int]:
     """The middles of the passages looked at most, none within another, in their order."""
     found: list[int] = []
+    apart = max(2 * _AROUND, math.ceil(16 / _STRIP * len(shares)))  # or their numbers would overlap
     window = np.convolve(shares, np.ones(2 * _AROUND + 1), "full")[_AROUND:-_AROUND]
     while len(found) < most and window.max(initial=0.0) > 0:
         middle = int(window.argmax())
         near = np.arange(max(0, middle - _AROUND), min(len(shares), middle + _AROUND + 1))
         found.append(round(float((near * shares[near]).sum() / shares[near].sum())))
-        window[max(0, middle - 2 * _AROUND) : middle + 2 * _AROUND + 1] = 0
+        window[max(0, middle - apart) : middle + apart + 1] = 0
     return sorted(found)
 
 

@@ -13,12 +13,10 @@ from regard.inspection.figures.canvas import (
     MARGIN,
     SMALL,
     Canvas,
-    Drawing,
     Number,
-    head_colour,
-    styled,
     text_width,
-)  # fmt: skip
+)
+from regard.inspection.figures.drawing import Drawing, head_colour, styled
 from regard.inspection.figures.heat import scale_end
 from regard.inspection.figures.view import View
 from regard.inspection.trace import Trace
@@ -56,18 +54,21 @@ def curves(plots: Sequence[Plot], title: str, theme: str = "light") -> Drawing:
         from matplotlib.figure import Figure
 
         n = len(plots)
-        figure = Figure(figsize=(7.2 if n == 1 else 5.2 * n, 4.5), layout="constrained")
+        figure = Figure(figsize=(7.2 if n == 1 else 5.2 * n, 4.5))
         for axes, plot in zip(figure.subplots(1, n, squeeze=False)[0], plots, strict=True):
             _plot(axes, plot, colours)
             place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if n == 1 else {}
             axes.legend(frameon=False, **place)
-        figure.suptitle(title, x=0.012, ha="left", fontsize=12.5, fontweight="bold")
+        width, height = figure.get_size_inches()
+        pad = MARGIN / 96  # inches
+        room: dict[str, Any] = {"w_pad": pad, "h_pad": pad, "rect": (0, 0, 1, 1 - 0.25 / height)}
+        figure.set_layout_engine("constrained", **room)
+        how: dict[str, Any] = {"ha": "left", "va": "top", "size": 12.5, "weight": "bold"}
+        figure.text(pad / width, 1 - pad / height, title, **how)
     return Drawing(figure, title, theme)
 
 
 def _plot(axes: Any, plot: Plot, colours: dict[str, str]) -> None:
-    from matplotlib.ticker import ScalarFormatter
-
     for i, curve in enumerate(one for one in plot.curves if one.points):
         marker, size = _MARKERS[i % len(_MARKERS)]
         colour = colours[head_colour(i)]
@@ -79,7 +80,7 @@ def _plot(axes: Any, plot: Plot, colours: dict[str, str]) -> None:
     axes.set(xlabel=plot.x_label, ylabel=plot.y_label, xscale=scale, yscale=scale)
     axes.set_title(plot.title, fontsize=10, fontweight="bold")
     if plot.is_logarithmic:
-        axes.yaxis.set_major_formatter(ScalarFormatter())
+        axes.yaxis.set_major_formatter("{x:g}")
     if plot.ticks:
         axes.set_xticks([at for at, _ in plot.ticks], [name for _, name in plot.ticks])
     axes.minorticks_off()

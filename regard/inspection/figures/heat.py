@@ -12,19 +12,19 @@ from regard.inspection.figures.canvas import (
     SMALL,
     Box,
     Canvas,
-    Drawing,
     Number,
     shortened,
     text_width,
     widest,
-)  # fmt: skip
+)
+from regard.inspection.figures.drawing import Drawing
 from regard.inspection.figures.view import View, check_across, mean_of, named
 from regard.inspection.looking import Looking, Place
 from regard.inspection.trace import Label, Trace
 from regard.shapes import Bool, Float
 
 _LARGEST, _SMALLEST, _SPAN = 32.0, 0.5, 1000.0  # a cell's side; what a long side is squeezed into
-_LABEL, _LONGEST_LABEL = 13.0, 150.0
+_LABEL, _LEAST_LABEL, _LONGEST_LABEL = 13.0, 9.0, 150.0
 _READABLE, _MOST_NUMBERS = 24.0, 1_200  # cells this large hold their number
 _TURN = 55.0
 _MOST_DOTS = 2_000  # along a side of a matrix
@@ -187,10 +187,12 @@ def _labelled(
         [shortened(label.text, _LONGEST_LABEL, size, is_bold=focus is not None) for label in side]
         for side in (matrix.rows[::every], matrix.columns[::every])
     ]
-    turned = _turned(matrix.columns[::every], texts[1], every * cell, size)
-    rise = widest([texts[1][j] for j in turned], size) * np.sin(np.radians(_TURN))
+    room, wide = every * cell - 2, widest(texts[1], size)
+    is_turned = size * room / max(wide, 1.0) < _LEAST_LABEL  # else they stand, smaller if need be
+    column_size = size if is_turned else size * min(1.0, room / max(wide, 1.0))
+    rise = wide * np.sin(np.radians(_TURN)) + size - 4 if is_turned else size
     left = MARGIN + widest(texts[0], size, is_bold=focus is not None) + 8
-    top = HEADING + 8 + max(size + 12, rise + size + 8 if turned else 0.0)
+    top = HEADING + 20 + rise
     drawn = Squares(left, top, left + cell * n_columns, top + cell * n_rows, cell)
     for i, text in enumerate(texts[0]):
         colour = "soft" if matrix.rows[i * every].is_special else "ink"
@@ -199,10 +201,10 @@ def _labelled(
     for j, text in enumerate(texts[1]):
         at = left + (j * every + 0.5) * cell
         colour = "soft" if matrix.columns[j * every].is_special else "ink"
-        if j in turned:
+        if is_turned:
             canvas.text(at, top - 8, text, size, colour, turned=_TURN)
         else:
-            canvas.text(at, top - size, text, size, colour, "middle")
+            canvas.text(at, top - size, text, column_size, colour, "middle")
     _cells(canvas, matrix, drawn, marked)
     if focus is not None:
         box = (left, top + focus * cell, drawn.right - left, max(cell, 2.0))
@@ -273,15 +275,6 @@ def _legend(canvas: Canvas, matrix: Matrix, drawn: Squares, mark: str) -> None:
     if mark:
         canvas.boxes([(x + 22, y - 5, 10, 10)], stroke="mark", width=1.8, radius=1)
         canvas.text(x + 38, y, mark, SMALL, "soft")
-
-
-def _turned(
-    columns: Sequence[Label], texts: Sequence[str], room: float, size: float
-) -> frozenset[int]:
-    """The labels that lie aslant: all if one must, unless it is </s> at the end."""
-    wide = {j for j, text in enumerate(texts) if text_width(text, size) > room - 2}
-    is_last_alone = wide == {len(texts) - 1} and columns[-1].is_special
-    return frozenset(wide if is_last_alone or not wide else range(len(texts)))
 
 
 def pooled(values: Float[np.ndarray, "R C"], most: int) -> Float[np.ndarray, "r c"]:

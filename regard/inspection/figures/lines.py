@@ -1,7 +1,7 @@
 """Words and lines between them, as thick as one looks at the other: the lectures' picture."""
 
 from collections.abc import Sequence, Set
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,29 +11,66 @@ from regard.inspection.figures.canvas import (
     HEADING,
     MARGIN,
     SMALL,
+    Anchor,
+    Box,
     Canvas,
-    Drawing,
-    head_colour,
     shortened,
     text_width,
     widest,
-)  # fmt: skip
+)
+from regard.inspection.figures.drawing import Drawing, head_colour
 from regard.inspection.figures.view import View, check_across, named, named_heads
 from regard.inspection.looking import Looking
-from regard.inspection.trace import ATTENTIONS, Kind, Label, Table, Trace
-from regard.inspection.trace import table as find_table
+from regard.inspection.trace import Kind, Label, Table, Trace
 from regard.shapes import Bool, Float
 
-_ROW, _GAP = 26.0, 240.0
+_ROW, _GAP, _NARROW = 26.0, 240.0, 150.0
 _LEAST = 0.02  # of the attention; thinner lines are not seen
 _THICK = 9.0
 _MOST_LINES = 6_000  # more are neither seen nor drawn quickly
 _LOUD = 0.1
 _LONGEST = 360.0  # pixels of a word
 _ARC = 120.0
-_LEAST_ARC = 0.06
-_MOST_ARCS = 1_500  # of each kind
-_SIDES: dict[Kind, str] = {"encoder": "head2", "cross": "head0", "decoder": "head1"}
+_LEAST_ARC, _MOST_ARCS = 0.06, 1_500  # of each kind
+_SIDES: dict[Kind, tuple[str, Anchor]] = {
+    "encoder": ("head2", "end"),
+    "cross": ("head0", "middle"),
+    "decoder": ("head1", "start"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """Words one below another, in the middle of ``n`` lines; ``x`` is the edge they stand at."""
+
+    words: Sequence[Label]
+    x: float
+    top: float
+    n: int
+    anchor: Anchor
+
+    @property
+    def ys(self) -> Float[np.ndarray, " n"]:
+        """The middle of every line."""
+        n = len(self.words)
+        return self.top + (np.arange(n) + 0.5 + (self.n - n) / 2) * _ROW
+
+    def draw(self, canvas: Canvas, quiet: Set[int] = frozenset(), focus: int | None = None) -> None:
+        """Write the words, those beside the point more softly."""
+        for i, (word, y) in enumerate(zip(self.words, self.ys.tolist(), strict=True)):
+            is_bold = i == focus
+            colour = "soft" if word.is_special else "ink"
+            if i in quiet:
+                colour = "faint" if focus is not None else "soft"
+            text = shortened(word.text, _LONGEST, is_bold=is_bold)
+            canvas.text(self.x, y, text, BODY, colour, self.anchor, is_bold=is_bold)
+
+    def boxes(self, among: Sequence[int]) -> list[Box]:
+        """Around some words of a column on the right."""
+        return [(self.x - 5, self.ys[i] - 11, text_width(self._said(i)) + 10, 22.0) for i in among]
+
+    def _said(self, i: int) -> str:
+        return shortened(self.words[i].text, _LONGEST)
 
 
 def draw_lines(trace: Trace, view: View) -> Drawing:
@@ -41,20 +78,16 @@ def draw_lines(trace: Trace, view: View) -> Drawing:
     found = view.table(trace)
     site = trace.site(found.kind, found.layer)
     focus = None if view.word is None else found.row(view.word)
-    top_k = view.top_k or _usual_top_k(found)
+    usual = max(1, _MOST_LINES // max(1, len(found.rows) * len(found.heads)))
+    top_k = min(len(found.columns), view.top_k or usual)
+    few = f" · the {top_k} strongest of each row and head" if top_k < len(found.columns) else ""
     canvas = Canvas(view.theme)
-    canvas.heading(
-        named(found),
-        f"{named_heads(found.heads, site.n_heads)} · thicker = more attention"
-        + ("" if top_k >= len(found.columns) else f" · the {top_k} strongest of each row and head"),
-    )
+    heads = named_heads(found.heads, site.n_heads)
+    canvas.heading(named(found), f"{heads} · thicker = more attention{few}")
     top = HEADING + 30.0
     if len(found.heads) > 1:
         top = _head_names(canvas, found.heads, top - 14) + 26
-    keeps = _strongest(found.weights, top_k)
-    if focus is not None:
-        keeps[:, np.arange(len(found.rows)) != focus] = False
-    _columns(canvas, MARGIN, top, found, keeps, focus)
+    _looks(canvas, MARGIN, top, found, focus, top_k=top_k)
     even = [str(head) for head in found.heads if site.is_uniform[head]]
     if even:
         heads = f"head{'s' if len(even) > 1 else ''} {', '.join(even)}"
@@ -72,25 +105,19 @@ def panels(looks: Sequence[tuple[str, Looking]], title: str = "", theme: str = "
     canvas = Canvas(theme)
     canvas.heading(title or "Who looks at whom", "thicker = more attention")
     tallest = max(max(len(one.rows), len(one.columns)) for _, one in looks)
-    n_lines = max(len(_wrapped(name)) for name, _ in looks)
-    x, top = MARGIN, HEADING + 14 + 17.0 * n_lines
+    x, top = MARGIN, HEADING + 30 + 17.0 * max(name.count("\n") + 1 for name, _ in looks)
     for name, one in looks:
-        for i, line in enumerate(_wrapped(name)):
-            canvas.text(x, HEADING + 12 + 17.0 * i, line, SMALL, "soft")
+        for i, line in enumerate(name.split("\n")):
+            canvas.text(x, HEADING + 18 + 17.0 * i, line, SMALL + 1)
         rows, columns = (
             tuple(Label(word, (i,)) for i, word in enumerate(side))
             for side in (one.rows, one.columns)
         )
         weights = np.array([one.weights], np.float32).reshape(1, len(rows), len(columns))
         found = Table("encoder", 0, (0,), rows, columns, weights, "reading")
-        keeps = weights >= _LEAST
-        if one.focus is not None:
-            keeps[:, np.arange(len(rows)) != one.focus] = False
-        shown = range(len(rows)) if one.focus is None else (one.focus,)
-        true = {column for row, column in one.truth if row in shown}
-        x = 44 + _columns(
-            canvas, x, top, found, keeps, one.focus, gap=150.0, n=tallest, true=true
-        )  # fmt: skip
+        true = {column for row, column in one.truth if one.focus in (None, row)}
+        ends = _looks(canvas, x, top, found, one.focus, gap=_NARROW, n=tallest, true=true)
+        x = ends + 44
     return canvas.finished()
 
 
@@ -102,107 +129,90 @@ def draw_overview(trace: Trace, view: View) -> Drawing:
     check_across(trace, "overview")
     trace.site("cross", trace.default_layer("cross"))  # or it says what is missing
     tables = {kind: _one_layer(trace, view, kind) for kind in _SIDES if trace.layers(kind)}
-    source, target = tables["cross"].columns, tables["cross"].rows
     canvas = Canvas(view.theme)
     layers = ", ".join(f"{one.kind} layer {one.layer}" for one in tables.values())
     canvas.heading("Encoder and decoder", f"{layers} · mean of the heads · across: when predicting")
-    names = {
-        kind: f"{ATTENTIONS[kind].rows} looks at {ATTENTIONS[kind].columns}" for kind in tables
-    }
-    said = {kind: text_width(name, SMALL, is_bold=True) for kind, name in names.items()}
-    words = [min(_LONGEST, max(60.0, widest(_texts(side)))) for side in (source, target)]
-    arcs = _ARC if "encoder" in tables else 0.0
-    start = max(MARGIN + arcs, MARGIN + said.get("encoder", 0.0) - words[0])
-    left = start + words[0] + 8
-    right = left + max(230.0, said["cross"] + 40)
-    end = right + 8 + words[1]
-    top = HEADING + 46
-    n = max(len(source), len(target))
-    y_source, y_target = (_heights(len(side), n, top) for side in (source, target))
-    for kind, at, anchor in (
-        ("encoder", left - 8, "end"),
-        ("cross", (left + right) / 2, "middle"),
-        ("decoder", right + 8, "start"),
-    ):
+    names = {one.kind: f"{one.attention.rows} looks at {one.attention.columns}" for one in
+             tables.values()}  # fmt: skip
+    rooms = {kind: text_width(name, SMALL, is_bold=True) for kind, name in names.items()}
+    source, target = tables["cross"].columns, tables["cross"].rows
+    wide = [min(_LONGEST, max(60.0, widest(_texts(side)))) for side in (source, target)]
+    start = MARGIN + max(_ARC if "encoder" in tables else 0.0, rooms.get("encoder", 0.0) - wide[0])
+    left = start + wide[0] + 8
+    right = left + max(230.0, rooms["cross"] + 40)
+    top, n = HEADING + 46, max(len(source), len(target))
+    for kind, at in (("encoder", left - 8), ("cross", (left + right) / 2), ("decoder", right + 8)):
+        if kind in names:
+            canvas.text(at, top - 20, names[kind], SMALL, *_SIDES[kind], is_bold=True)
+    sides = _Column(source, left - 8, top, n, "end"), _Column(target, right + 8, top, n, "start")
+    for kind, side, sign, room in zip(("encoder", "decoder"), sides, (-1, 1), wide, strict=True):
         if kind in tables:
-            canvas.text(at, top - 20, names[kind], SMALL, _SIDES[kind], anchor, is_bold=True)  # type: ignore[arg-type]
-    _arc_lines(canvas, tables, (source, target), (start - 6, end + 6), (y_source, y_target))
+            _arcs(canvas, tables[kind], side, sign, room)
     cells, weights = _strong_cells(tables["cross"].mean)
-    points = _bows(left, right, y_source[cells[:, 1]], y_target[cells[:, 0]])
-    _weighted(canvas, points, _SIDES["cross"], weights, 7.0)
-    _words(canvas, source, left - 8, y_source, "end")
-    _words(canvas, target, right + 8, y_target, "start")
-    canvas.reach(end + (_ARC if "decoder" in tables else 0.0), top + n * _ROW + 4)
+    points = _bows(left, right, sides[0].ys[cells[:, 1]], sides[1].ys[cells[:, 0]])
+    _weighted(canvas, points, _SIDES["cross"][0], weights, 7.0)
+    for side in sides:
+        side.draw(canvas)
+    end = right + 8 + wide[1] + (_ARC if "decoder" in tables else 0.0)
+    canvas.reach(end, top + n * _ROW + 4)
     return canvas.finished()
 
 
-def _columns(
-    canvas: Canvas, x: float, top: float, found: Table, keeps: Bool[np.ndarray, "H R C"],
-    focus: int | None, *, gap: float = _GAP, n: int = 0, true: Set[int] = frozenset(),
+def _looks(
+    canvas: Canvas, x: float, top: float, found: Table, focus: int | None, *, top_k: int = 0,
+    gap: float = _GAP, n: int = 0, true: Set[int] = frozenset(),
 ) -> float:  # fmt: skip
     """Two columns of words and the lines between them; gives back where they end."""
-    rows, columns = found.rows, found.columns
-    n = max(n, len(rows), len(columns))
-    room = max(
-        widest(_texts(rows), is_bold=focus is not None), text_width(found.row_meaning, SMALL)
-    )
-    left = x + min(_LONGEST, room) + 8
+    n = max(n, len(found.rows), len(found.columns))
+    room = widest(_texts(found.rows), is_bold=focus is not None)
+    left = x + max(min(_LONGEST, room), text_width(found.row_meaning, SMALL)) + 8
     right = left + gap
-    y_rows, y_columns = (_heights(len(side), n, top + 14) for side in (rows, columns))
+    rows = _Column(found.rows, left - 8, top + 14, n, "end")
+    columns = _Column(found.columns, right + 8, top + 14, n, "start")
     canvas.text(left - 8, top, found.row_meaning, SMALL, "soft", "end")
     canvas.text(right + 8, top, "looks at", SMALL, "soft")
-    shown = found.mean if focus is None else found.mean[focus : focus + 1]
-    most = shown.max(0) if shown.size else np.zeros(len(columns))
-    texts = [shortened(label.text, _LONGEST) for label in columns]
+    keeps = _strongest(found.weights, top_k or len(found.columns))
+    quiet_rows: set[int] = set()
+    quiet_columns: set[int] = set()
     if focus is not None:
-        lit = [j for j in range(len(columns)) if most[j] >= _LEAST]
-        boxes = [(right + 3, y_columns[j] - 11, text_width(texts[j]) + 10, 22.0) for j in lit]
-        canvas.boxes(boxes, fill="look", opacity=[float(most[j]) / 2 for j in lit], radius=5)
-    canvas.boxes(
-        [(right + 3, y_columns[j] - 11, text_width(texts[j]) + 10, 22.0) for j in sorted(true)],
-        stroke="mark", width=1.6, radius=5,
-    )  # fmt: skip
-    _links(canvas, found, keeps, left, right, y_rows, y_columns)
-    for i, label in enumerate(rows):
-        is_loud = focus is None or i == focus
-        colour = "soft" if label.is_special and is_loud else "ink" if is_loud else "faint"
-        text = shortened(label.text, _LONGEST, is_bold=i == focus)
-        canvas.text(left - 8, y_rows[i], text, BODY, colour, "end", is_bold=i == focus)
-    for j, label in enumerate(columns):
-        is_loud = focus is None or most[j] >= _LOUD or j in true
-        colour = "soft" if label.is_special or not is_loud else "ink"
-        canvas.text(right + 8, y_columns[j], texts[j], BODY, colour)
+        quiet_rows = {*range(len(found.rows))} - {focus}
+        keeps[:, sorted(quiet_rows)] = False
+        most = found.mean[focus].tolist()
+        quiet_columns = {j for j, share in enumerate(most) if share < _LOUD} - {*true}
+        lit = [j for j, share in enumerate(most) if share >= _LEAST]
+        shades = [most[j] / 2 for j in lit]
+        canvas.boxes(columns.boxes(lit), fill="look", opacity=shades, radius=5)
+    canvas.boxes(columns.boxes(sorted(true)), stroke="mark", width=1.6, radius=5)
+    _links(canvas, found, keeps, rows.ys, columns.ys, (left, right))
+    rows.draw(canvas, quiet_rows, focus)
+    columns.draw(canvas, quiet_columns)
     canvas.reach(right, top + 14 + n * _ROW)
-    return right + 8 + max(widest(texts), text_width("looks at", SMALL))
+    return (
+        right + 8 + max(min(_LONGEST, widest(_texts(found.columns))), text_width("looks at", SMALL))
+    )
 
 
 def _links(
-    canvas: Canvas, found: Table, keeps: Bool[np.ndarray, "H R C"], left: float, right: float,
-    y_rows: np.ndarray, y_columns: np.ndarray,
+    canvas: Canvas, found: Table, keeps: Bool[np.ndarray, "H R C"], y_rows: np.ndarray,
+    y_columns: np.ndarray, edges: tuple[float, float],
 ) -> None:  # fmt: skip
     """Faint lines first, so that strong ones lie on top; heads beside each other, not over."""
     places, values = np.argwhere(keeps), found.weights[keeps]
     order = np.argsort(values, kind="stable")
     heads, i, j = places[order].T
-    weights, n_heads = values[order].astype(np.float64), len(found.heads)
+    n_heads = len(found.heads)
     aside = (heads - (n_heads - 1) / 2) * min(2.4, 14 / n_heads)
-    points = _bows(left, right, y_rows[i] + aside, y_columns[j] + aside)
-    colours: Any = "look"
-    if n_heads > 1:
-        colours = [head_colour(found.heads[h]) for h in heads.tolist()]
-    _weighted(canvas, points, colours, weights, _THICK / (n_heads**0.4 if n_heads > 1 else 1))
+    points = _bows(*edges, y_rows[i] + aside, y_columns[j] + aside)
+    names = [head_colour(found.heads[head]) if n_heads > 1 else "look" for head in heads.tolist()]
+    _weighted(canvas, points, names, values[order].astype(np.float64), _THICK / n_heads**0.4)
 
 
 def _weighted(
-    canvas: Canvas, points: np.ndarray, colours: Any, weights: np.ndarray, thick: float
-) -> None:
-    canvas.curves(
-        points,
-        colours,
-        np.maximum(0.6, thick * weights),
-        np.minimum(1.0, 0.18 + 0.8 * weights),
-        is_smooth=True,
-    )
+    canvas: Canvas, points: np.ndarray, colours: str | Sequence[str], weights: np.ndarray,
+    thick: float,
+) -> None:  # fmt: skip
+    widths, opacities = np.maximum(0.6, thick * weights), np.minimum(1.0, 0.18 + 0.8 * weights)
+    canvas.curves(points, colours, widths, opacities, is_smooth=True)
 
 
 def _bows(
@@ -214,26 +224,14 @@ def _bows(
     return np.stack([xs, np.stack([start, start, end, end], -1)], -1)
 
 
-def _heights(n: int, of: int, top: float) -> Float[np.ndarray, " n"]:
-    """Where the words of a column stand, in the middle of the picture."""
-    return top + (np.arange(n) + 0.5 + (of - n) / 2) * _ROW
-
-
 def _texts(side: Sequence[Label]) -> list[str]:
     return [label.text for label in side]
-
-
-def _words(canvas: Canvas, side: Sequence[Label], x: float, at: np.ndarray, anchor: Any) -> None:
-    for label, y in zip(side, at.tolist(), strict=True):
-        colour = "soft" if label.is_special else "ink"
-        canvas.text(x, y, shortened(label.text, _LONGEST), BODY, colour, anchor)
 
 
 def _head_names(canvas: Canvas, heads: Sequence[int], y: float) -> float:
     """A coloured square and a number for each head, in as many lines as they need."""
     canvas.text(MARGIN, y, "heads", SMALL, "soft")
-    start = MARGIN + text_width("heads", SMALL) + 10
-    x = start
+    start = x = MARGIN + text_width("heads", SMALL) + 10
     for head in heads:
         canvas.boxes([(x, y - 5, 10, 10)], fill=head_colour(head), radius=2)
         canvas.text(x + 14, y, str(head), SMALL)
@@ -241,11 +239,6 @@ def _head_names(canvas: Canvas, heads: Sequence[int], y: float) -> float:
         if x > start + 420 and head != heads[-1]:
             x, y = start, y + 18
     return y
-
-
-def _usual_top_k(found: Table) -> int:
-    n_rows = max(1, len(found.rows) * len(found.heads))
-    return max(1, min(len(found.columns), _MOST_LINES // n_rows))
 
 
 def _strongest(weights: Float[np.ndarray, "H R C"], top_k: int) -> Bool[np.ndarray, "H R C"]:
@@ -261,10 +254,7 @@ def _strongest(weights: Float[np.ndarray, "H R C"], top_k: int) -> Bool[np.ndarr
 
 def _one_layer(trace: Trace, view: View, kind: Kind) -> Table:
     layer = view.layer if view.layer in trace.layers(kind) else None
-    found = find_table(
-        trace, kind, layer, heads=view.heads, reading=ATTENTIONS[kind].reading, merges=view.merges
-    )
-    return found.without_special() if view.hides_special else found
+    return replace(view, site=kind, layer=layer, reading=None).table(trace)
 
 
 def _strong_cells(weights: Float[np.ndarray, "R C"]) -> tuple[np.ndarray, np.ndarray]:
@@ -274,55 +264,37 @@ def _strong_cells(weights: Float[np.ndarray, "R C"]) -> tuple[np.ndarray, np.nda
     return cells[order], weights[tuple(cells[order].T)].astype(np.float64)
 
 
-def _arc_lines(
-    canvas: Canvas,
-    tables: dict[Kind, Table],
-    sides: tuple[Sequence[Label], Sequence[Label]],
-    edges: tuple[float, float],
-    heights: tuple[np.ndarray, np.ndarray],
-) -> None:
-    """From word to word of one side; looks at itself are no arcs, and <s> has no place here."""
-    kinds: tuple[Kind, Kind] = ("encoder", "decoder")
-    for kind, shown, x, at, sign in zip(kinds, sides, edges, heights, (-1, 1), strict=True):
-        if kind not in tables:
-            continue
-        found = tables[kind]
-        rows, columns = (_places(side, shown) for side in (found.rows, found.columns))
-        _leaders(canvas, shown, x, at, sign)
-        cells, weights = _strong_cells(found.mean)
-        a, b = rows[cells[:, 0]], columns[cells[:, 1]]
-        keeps = (a >= 0) & (b >= 0) & (a != b)
-        a, b = a[keeps], b[keeps]
-        bow = x + sign * np.minimum(_ARC, 14 + 11 * np.abs(a - b)) * 4 / 3
-        xs = np.stack([np.full(len(a), x), bow, bow, np.full(len(a), x)], -1)
-        ys = np.stack([at[a], at[a], at[b], at[b]], -1)
-        _weighted(canvas, np.stack([xs, ys], -1), _SIDES[kind], weights[keeps], 7.0)
+def _arcs(canvas: Canvas, found: Table, side: _Column, sign: int, room: float) -> None:
+    """From word to word of one side; looks at itself are no arcs, and <s> has no place here.
 
-
-def _leaders(canvas: Canvas, shown: Sequence[Label], x: float, at: np.ndarray, sign: int) -> None:
-    """Thin lines from words to where their arcs begin, which is beside the longest."""
-    longest = min(_LONGEST, max(60.0, widest(_texts(shown))))
-    gaps = [
-        [(x, y), (x - sign * (6 + longest - text_width(label.text) - 5), y)]
-        for label, y in zip(shown, at.tolist(), strict=True)
-        if text_width(label.text) < longest - 8
+    They begin beside the longest word, and thin lines lead there from the others.
+    """
+    x, ys = side.x + sign * (room + 6), side.ys
+    cells, weights = _strong_cells(found.mean)
+    a = _places(found.rows, side.words)[cells[:, 0]]
+    b = _places(found.columns, side.words)[cells[:, 1]]
+    keeps = (a >= 0) & (b >= 0) & (a != b)
+    a, b = a[keeps], b[keeps]
+    words = {i: text_width(side.words[i].text) for i in sorted({*a.tolist(), *b.tolist()})}
+    leaders = [
+        [(x, ys[i]), (side.x + sign * (length + 5), ys[i])]
+        for i, length in words.items()
+        if length < room - 8
     ]
-    canvas.curves(gaps, "line")
+    canvas.curves(leaders, "line")
+    bow = x + sign * np.minimum(_ARC, 14 + 11 * np.abs(a - b)) * 4 / 3
+    edge = np.full(len(a), x)
+    points = np.stack(
+        [np.stack([edge, bow, bow, edge], -1), np.stack([ys[a], ys[a], ys[b], ys[b]], -1)], -1
+    )
+    _weighted(canvas, points, _SIDES[found.kind][0], weights[keeps], 7.0)
 
 
 def _places(side: Sequence[Label], shown: Sequence[Label]) -> np.ndarray:
     """Where each label stands in the column that is shown, or -1; the words are the same."""
-    words = [i for i, label in enumerate(shown) if not label.is_special]
-    ends = [i for i, label in enumerate(shown) if label.is_special]
-    found, n_words = [], 0
-    for label in side:
-        if label.is_special:
-            found.append(ends[0] if ends and n_words else -1)
-        else:
-            found.append(words[n_words] if n_words < len(words) else -1)
-            n_words += 1
+    words = iter([i for i, label in enumerate(shown) if not label.is_special])
+    end = next((i for i, label in enumerate(shown) if label.is_special), -1)
+    found: list[int] = []
+    for label in side:  # what is special before any word is <s>
+        found.append((end if found else -1) if label.is_special else next(words, -1))
     return np.array(found, int)
-
-
-def _wrapped(name: str) -> list[str]:
-    return name.split("\n")

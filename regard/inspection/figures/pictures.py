@@ -19,11 +19,11 @@ from regard.inspection.figures.canvas import (
     MARGIN,
     SMALL,
     Canvas,
-    Drawing,
     Number,
     shortened,
     text_width,
-)  # fmt: skip
+)
+from regard.inspection.figures.drawing import Drawing
 from regard.inspection.figures.view import View, mean_of, named, pictured
 from regard.inspection.trace import Trace
 from regard.shapes import Float

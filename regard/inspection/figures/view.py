@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from regard.errors import UsageError
-from regard.inspection.figures.canvas import THEMES
+from regard.inspection.figures.drawing import THEMES
 from regard.inspection.trace import KINDS, MASK, READINGS, Table, Trace, TracedPicture, table
 
 FORMS = ("lines", "matrix", "grid", "alignment", "positions", "strip", "overview", "pictures")

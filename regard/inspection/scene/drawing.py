@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from regard.inspection.figures.canvas import styled
+from regard.inspection.figures.drawing import styled
 from regard.inspection.scene.bitmap import coloured, lit
 from regard.inspection.scene.colours import COLOURS
 from regard.inspection.scene.items import Heat, Image, Item, Path, Rectangle, Scene, Text

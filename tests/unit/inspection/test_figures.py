@@ -34,7 +34,8 @@ from regard.inspection.figures import (
     positions,
     table,
 )
-from regard.inspection.figures.canvas import colours_of, shortened, text_width
+from regard.inspection.figures.canvas import shortened, text_width
+from regard.inspection.figures.drawing import colours_of
 from regard.inspection.figures.pictures import lit
 from regard.inspection.looking import Looking
 from regard.inspection.trace import Trace
@@ -213,8 +214,8 @@ def test_chinese_labels_stand_and_others_lie(make_trace) -> None:
         drawn = figure(make_trace(source=words), View("matrix", hides_special=True))
         return {one.get_text(): one.get_rotation() for one in lines_of_text(drawn)}
 
-    standing = turned(["动", "物", "因为", "。"])
-    assert {standing[word] for word in ("动", "物", "因为", "。")} == {0.0}
+    standing = turned(["动", "物", "因为", "太累了", "。"])
+    assert {standing[word] for word in ("动", "物", "因为", "太累了", "。")} == {0.0}
     assert {turned(["a", "elephant", "动"])[word] for word in ("a", "elephant", "动")} == {55.0}
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from regard.inspection.figures import Canvas, figure
-from regard.inspection.figures.canvas import styled
+from regard.inspection.figures.drawing import styled
 from regard.inspection.fonts import FAMILIES, embedded_fonts
 
 TEXTS = {
