@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.inspection.scene.colours import COLOURS, RAMPS, ramp_table
-from regard.inspection.scene.measure import text_width
+from regard.inspection.figures.drawing import THEMES, colours_of, ramp
 from regard.inspection.trace import Trace, TracedPicture, table
 
 FOLDER = Path(__file__).parent / "tests"
@@ -23,13 +22,12 @@ def fixture() -> dict[str, Any]:
     """Everything that the page computes by itself."""
     return {
         "ramps": {
-            f"{theme}.{name}": (255 * ramp_table(theme, name)).round().tolist()
-            for theme in RAMPS
-            for name in RAMPS[theme]
+            f"{theme}.{name}": (255 * ramp(theme, name)(range(256))[:, :3]).round().tolist()
+            for theme in THEMES
+            for name in ("weights", "signed")
         },
-        "colours": COLOURS,
+        "colours": {theme: colours_of(theme) for theme in THEMES},
         "tables": tables(Trace.open(FOLDER / "en-fr.trace")),
-        "widths": {text: text_width(text, 10) for text in ("Willow.", "机器学习", "</s>", "it’s")},
     }
 
 

@@ -1,4 +1,4 @@
-// The two themes of Regard's pictures: the same roles and ramps as in regard/inspection/scene.
+// The two themes of Regard's pictures: the same roles and ramps as in regard/inspection/figures.
 
 export type Theme = "light" | "dark";
 export type Ramp = "weights" | "signed";

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from regard.inspection.scene.colours import ramp_table
+from regard.inspection.figures.drawing import ramp
 from tests.browser.seeing import cells, eventually, expect_address, percents
 
 FOCUS = ".focus svg.picture"
@@ -47,7 +47,7 @@ def test_the_grid_has_a_picture_for_every_head_in_the_colours_of_its_weights(
       return [...found]; }"""
     page.wait_for_selector(".heads canvas")
     heads = weights(recorded("zh-en"), "cross", 0).max((1, 2))
-    strongest = np.rint(255 * ramp_table("light", "weights"))[np.rint(255 * heads).astype(int)]
+    strongest = np.rint(255 * ramp("light", "weights")(heads)[:, :3])
 
     def are_drawn() -> list[bool]:
         told = page.eval_on_selector(".heads canvas", script)

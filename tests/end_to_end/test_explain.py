@@ -161,8 +161,7 @@ def test_signs_that_move_the_cursor_are_not_printed(capsys: Captured) -> None:
         ),
         (
             ("sentence", "--save", "x.gif"),
-            "a picture cannot be saved as 'x.gif': end its name in .svg, .png, .pdf, .html or "
-            ".json",
+            "a picture cannot be saved as 'x.gif': end its name in .svg, .png, .pdf or .html",
         ),
         (
             ("sentence", "a dog", "--word", "cat"),

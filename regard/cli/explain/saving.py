@@ -2,9 +2,14 @@
 
 from pathlib import Path
 
-from regard.inspection.scene import save, write
+from regard.inspection.figures import FORMATS, checked_path, write
 from regard.inspection.viewer import page
 from regard.lessons.explanation import Explanation, explained
+
+
+def checked(place: Path) -> Path:
+    """The path, if an explanation can be saved there."""
+    return checked_path(place, (*FORMATS, "html"))
 
 
 def save_explanation(explanation: Explanation, place: Path) -> None:
@@ -12,4 +17,4 @@ def save_explanation(explanation: Explanation, place: Path) -> None:
     if place.suffix.lower() == ".html":
         write(place, page(start="#/lesson", lesson=explanation.to_lesson()).encode())
     else:
-        save(explained(explanation), place)
+        explained(explanation).save(place)

@@ -158,14 +158,14 @@ def sentence(
     json: JSON = False,
 ) -> None:
     """Your sentence through one head of encoder and decoder, embedding to arg-max."""
+    from regard.cli.explain import saving
     from regard.cli.explain.showing import show
     from regard.cli.terminal import say
     from regard.devices import choose_device
-    from regard.inspection.scene import checked_place
     from regard.lessons.explanation import reading
 
     if save is not None:
-        checked_place(save)
+        saving.checked(save)
     searching.set_threads(threads)
     words = reading.words_of(text)
     place = reading.find_word(words, word)
@@ -188,9 +188,7 @@ def sentence(
     reader.model.to(choose_device(device))
     explanation = reading.explain(reader, text, words, place, layer=layer, head=head, step=step)
     if save is not None:
-        from regard.cli.explain.saving import save_explanation
-
-        save_explanation(explanation, save)
+        saving.save_explanation(explanation, save)
     show(explanation, as_json=json)
     if save is not None and not json:
         say(f"The picture is in {save}.", wraps=False)

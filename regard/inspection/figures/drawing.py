@@ -141,6 +141,11 @@ class Drawing:
         width, height = self.figure.get_size_inches()
         return round(width * INCH), round(height * INCH)
 
+    @property
+    def texts(self) -> list[str]:
+        """Everything that is written on it."""
+        return [one.get_text() for axes in self.figure.axes for one in axes.texts]
+
     def to_bytes(self, file_format: str) -> bytes:
         """The content of a file of that format."""
         if file_format not in FORMATS:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from regard.errors import UsageError
 from regard.text.tokens import Label, Sentence, Token, Word
@@ -70,18 +69,11 @@ class TracedPicture:
 
     def png(self) -> bytes:
         """The pixels as a file."""
-        return as_png(self.pixels)
+        from PIL import Image
+
+        written = io.BytesIO()
+        Image.fromarray(np.ascontiguousarray(self.pixels)).save(written, "PNG", optimize=True)
+        return written.getvalue()
 
 
 Source = Sentence | TracedPicture
-
-
-def as_png(pixels: npt.NDArray[np.uint8], palette: npt.NDArray[np.uint8] | None = None) -> bytes:
-    """A PNG of red, green and blue, of grey and alpha, or of numbers of colours in a palette."""
-    from PIL import Image
-
-    image, written = Image.fromarray(np.ascontiguousarray(pixels)), io.BytesIO()
-    if palette is not None:
-        image.putpalette(palette.tobytes())
-    image.save(written, "PNG", optimize=palette is None)
-    return written.getvalue()

@@ -14,8 +14,8 @@ from regard.cli.look.lists import looks_of_a_word, looks_of_rows, steps, weight_
 from regard.config import Recipe, TransformerSection, read_recipe
 from regard.errors import UsageError
 from regard.folder import save
+from regard.inspection.figures import View
 from regard.inspection.heads import Head
-from regard.inspection.scene import View
 from regard.inspection.trace import Trace, table
 from regard.systems import build, trace
 from regard.text import Words

@@ -10,8 +10,8 @@ import regard
 from regard.decoding import Written, stream
 from regard.errors import TraceError, UsageError
 from regard.inspection import rollout
+from regard.inspection.figures import FORMS, View, figure
 from regard.inspection.recording import record
-from regard.inspection.scene import FORMS, View, layout
 from regard.inspection.trace import Trace, looks_of_steps, table
 from regard.models import Gpt
 from regard.systems import TextGenerator, open_model
@@ -149,13 +149,13 @@ def test_every_picture_that_makes_sense(folder: Folder) -> None:
     for form in set(FORMS) - {"pictures"}:
         if form in ("alignment", "overview"):
             with pytest.raises(UsageError) as refused:
-                layout(found, View(form))
+                figure(found, View(form))
             assert str(refused.value) == (
                 f"the {form} view shows a source beside its translation, and gpt-words (gpt) has "
                 "one text alone: choose lines, matrix, grid or strip"
             )
         else:
-            assert layout(found, View(form)).items
+            assert figure(found, View(form)).texts
     assert "text/html" in found._repr_mimebundle_()
     looks = looks_of_steps(found)
     assert looks is not None

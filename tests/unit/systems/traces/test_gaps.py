@@ -11,8 +11,8 @@ from regard.config import read_recipe
 from regard.errors import UsageError
 from regard.folder import save
 from regard.inspection import rollout
+from regard.inspection.figures import FORMS, View, figure
 from regard.inspection.recording import record
-from regard.inspection.scene import FORMS, View, layout
 from regard.inspection.trace import Trace, looks_of_steps, table
 from regard.systems import TextEncoder, build
 from regard.text import SentencePieceText, Words
@@ -102,9 +102,9 @@ def test_words_can_be_given(folder: Folder) -> None:
 def test_without_gaps_there_are_looks_alone(folder: Folder, tmp_path: Path) -> None:
     found = regard.trace(folder("bert"), "the animal was tired")
     assert (found.steps, found.output, found.log_probability) == ((), "", 0.0)
-    assert layout(found, View()).items
+    assert figure(found, View()).texts
     with pytest.raises(UsageError) as refused:
-        layout(found, View("strip"))
+        figure(found, View("strip"))
     assert str(refused.value) == (
         "nothing was to be found in this text: write [MASK] where a word is missing, or choose "
         "lines, matrix or grid"
@@ -124,9 +124,9 @@ def test_every_picture_that_makes_sense(folder: Folder) -> None:
             with pytest.raises(
                 UsageError, match=r"^the .* (has one text alone|read a text): choose lines, matri"
             ):
-                layout(found, View(form))
+                figure(found, View(form))
         else:
-            assert layout(found, View(form)).items
+            assert figure(found, View(form)).texts
 
 
 def test_switched_off_heads(folder: Folder) -> None:

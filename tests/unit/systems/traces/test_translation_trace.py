@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from matplotlib.collections import QuadMesh
 
 import regard
 from regard.cli.look.showing import TerminalView
@@ -25,8 +26,8 @@ from regard.config.networks import (
 from regard.decoding import Limits, Search
 from regard.errors import TextTypeError, TraceError, UsageError
 from regard.folder import save
+from regard.inspection.figures import FORMS, View, figure
 from regard.inspection.recording import record
-from regard.inspection.scene import FORMS, Heat, Text, View, layout
 from regard.inspection.trace import Trace, table
 from regard.systems import Translator, build, load, open_model, trace
 from regard.systems.translation import spelled
@@ -164,7 +165,7 @@ def test_a_halted_universal_transformer_has_fewer_sites(tmp_path: Path) -> None:
     assert max(found.depths["source"]) == len(found.layers("encoder")) < 7
     assert max(found.depths["target"]) == len(found.layers("cross")) < 6
     assert found.aligning in found.layers("cross")
-    said = [item.text for item in layout(found, View("strip")).items if isinstance(item, Text)]
+    said = figure(found, View("strip")).texts
     assert f"step 1 · {found.depths['target'][1]} repeats" in said
     lines = [line.plain for line in TerminalView.of(found, View("strip")).lines]
     assert any(line.startswith("repeats of the layer, source: ein ") for line in lines)
@@ -187,7 +188,7 @@ def test_a_turing_machine_looks_into_its_memory_alone(tmp_path: Path) -> None:
     found = trace(folder(tmp_path, "ntm"), SOURCE, TARGET)
     assert (found.sites, len(found.steps)) == ((), 6)
     with pytest.raises(UsageError, match=r"^ntm \(ntm\) looks back at no words, so there is"):
-        layout(found, View())
+        figure(found, View())
 
 
 def test_tokens_stand_where_they_stand_in_the_text(tmp_path: Path) -> None:
@@ -285,7 +286,7 @@ def test_every_kind_can_be_drawn(kind: str, tmp_path: Path) -> None:
     drawn = set()
     for form in FORMS:
         with suppress(UsageError):
-            assert layout(found, View(form)).items
+            assert figure(found, View(form)).texts
             drawn.add(form)
     expected = {"strip"}
     if found.sites:
@@ -299,14 +300,11 @@ def test_every_kind_can_be_drawn(kind: str, tmp_path: Path) -> None:
 def test_the_alignment_is_the_translators(tmp_path: Path, subwords: SentencePieceText) -> None:
     translator = Translator.open(folder(tmp_path, "transformer", subwords))
     pair = "unwalking happydoing", "happytalk undo"
-    heat = next(
-        item
-        for item in layout(trace(translator, *pair), View("alignment")).items
-        if isinstance(item, Heat)
-    )
+    drawn = figure(trace(translator, *pair), View("alignment"))
     expected = translator.align(*pair)
-    assert (heat.rows, heat.columns) == (expected.target_words, expected.source_words)
-    np.testing.assert_allclose(heat.values, expected.matrix, atol=1e-5)
+    assert {*expected.target_words, *expected.source_words} <= set(drawn.texts)
+    heat = min(drawn.figure.findobj(QuadMesh), key=lambda one: one.get_zorder())
+    np.testing.assert_allclose(heat.get_array(), expected.matrix, atol=1e-5)
 
 
 def test_the_model_is_left_as_it_was(tmp_path: Path) -> None:
