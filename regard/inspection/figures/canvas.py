@@ -26,25 +26,22 @@ _SIDES = {"start": "left", "middle": "center", "end": "right"}
 _BEFORE = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text lies before its place
 
 
-@cache
-def _ruler() -> Any:
+@lru_cache(maxsize=20_000)
+def _measured(text: str, weight: str) -> float:
     """How wide a text is at the size of one pixel, by the renderer of PNG files."""
     with quiet_matplotlib():
-        from matplotlib.backends import backend_agg
-        from matplotlib.font_manager import FontProperties
+        renderer, font = _ruler(weight)
+        return float(renderer.get_text_width_height_descent(text, font, ismath=False)[0]) / 100
 
-        register()
-    renderer: Any = backend_agg.RendererAgg(1, 1, 72)  # type: ignore[no-untyped-call]
-    family, weights = list(FAMILIES), ("normal", "bold")
-    fonts = [FontProperties(family=family, weight=one, size=100) for one in weights]
 
-    @lru_cache(maxsize=20_000)
-    def measure(text: str, is_bold: bool) -> float:
-        with quiet_matplotlib():
-            found = renderer.get_text_width_height_descent(text, fonts[is_bold], ismath=False)
-        return float(found[0]) / 100
+@cache
+def _ruler(weight: str) -> tuple[Any, Any]:
+    from matplotlib.backends.backend_agg import RendererAgg
+    from matplotlib.font_manager import FontProperties
 
-    return measure
+    register()
+    renderer = RendererAgg(1, 1, 72)  # type: ignore[no-untyped-call]
+    return renderer, FontProperties(family=list(FAMILIES), weight=weight, size=100)
 
 
 @cache
@@ -74,29 +71,6 @@ def _line() -> Any:
     return Line
 
 
-def text_width(text: str, size: Number = BODY, *, is_bold: bool = False) -> float:
-    """How many pixels a text takes in the fonts of pictures."""
-    said = printable(text)
-    return size * float(_ruler()(said, is_bold)) if said else 0.0
-
-
-def widest(texts: Sequence[str], size: Number = BODY, *, is_bold: bool = False) -> float:
-    """The width of the longest of them."""
-    return max((text_width(text, size, is_bold=is_bold) for text in texts), default=0.0)
-
-
-def shortened(text: str, most: Number, size: Number = BODY, *, is_bold: bool = False) -> str:
-    """The text, or as much of its beginning as fits, and dots."""
-    if text_width(text, size, is_bold=is_bold) <= most:
-        return text
-    fits, fails = 0, len(text)
-    while fails - fits > 1:
-        middle = (fits + fails) // 2
-        is_short = text_width(text[:middle] + "…", size, is_bold=is_bold) <= most
-        fits, fails = (middle, fails) if is_short else (fits, middle)
-    return text[:fits].rstrip() + "…"
-
-
 class Canvas:
     """A figure while it is drawn: x to the right and y downwards, in pixels."""
 
@@ -108,9 +82,32 @@ class Canvas:
             self.figure = Figure()
             self.axes = self.figure.add_axes((0, 0, 1, 1))
             self.axes.axis("off")
-        self._right = self._bottom = 0.0
+        self.right = self.bottom = 0.0  # where what was drawn ends
         self._n_layers = 0
         self._title = ""
+
+    @staticmethod
+    def text_width(text: str, size: Number = BODY, *, is_bold: bool = False) -> float:
+        """How many pixels a text takes in the fonts of pictures."""
+        said = printable(text)
+        return size * _measured(said, "bold" if is_bold else "normal") if said else 0.0
+
+    @staticmethod
+    def widest(texts: Sequence[str], size: Number = BODY, *, is_bold: bool = False) -> float:
+        """The width of the longest of them."""
+        return max((Canvas.text_width(text, size, is_bold=is_bold) for text in texts), default=0.0)
+
+    @staticmethod
+    def shortened(text: str, most: Number, size: Number = BODY, *, is_bold: bool = False) -> str:
+        """The text, or as much of its beginning as fits, and dots."""
+        if Canvas.text_width(text, size, is_bold=is_bold) <= most:
+            return text
+        fits, fails = 0, len(text)
+        while fails - fits > 1:
+            middle = (fits + fails) // 2
+            is_short = Canvas.text_width(text[:middle] + "…", size, is_bold=is_bold) <= most
+            fits, fails = (middle, fails) if is_short else (fits, middle)
+        return text[:fits].rstrip() + "…"
 
     def text(
         self, x: Number, y: Number, text: str, size: Number = BODY, colour: str = "ink",
@@ -123,21 +120,12 @@ class Canvas:
         # The middle of a line is a third above its foot, in any script.
         below = 0.35 * size
         artist = _line()(
-            x + below * math.sin(angle),
-            y + below * math.cos(angle),
-            said,
-            size=size * _POINT,
-            family=list(FAMILIES),
-            color=self.colours[colour],
-            weight="bold" if is_bold else "normal",
-            ha=_SIDES[anchor],
-            va="baseline",
-            rotation=turned,
-            rotation_mode="anchor",
-            parse_math=False,
-            zorder=_ABOVE,
-        )
-        artist.length = text_width(said, size, is_bold=is_bold)
+            x + below * math.sin(angle), y + below * math.cos(angle), said, size=size * _POINT,
+            family=list(FAMILIES), weight="bold" if is_bold else "normal",
+            color=self.colours[colour], ha=_SIDES[anchor], va="baseline", rotation=turned,
+            rotation_mode="anchor", parse_math=False, zorder=_ABOVE,
+        )  # fmt: skip
+        artist.length = self.text_width(said, size, is_bold=is_bold)
         self.axes.add_artist(artist)
         reach = (1 - _BEFORE[_SIDES[anchor]]) * artist.length
         self.reach(x + reach * math.cos(angle) + below * math.sin(angle), y + 0.6 * size)
@@ -238,33 +226,26 @@ class Canvas:
     ) -> float:  # fmt: skip
         """What the shades mean; gives back where it ends. An open one has values beyond its end."""
         left, right = f"{low:g}", f"{'≥ ' if is_open else ''}{high:g}"
-        start = x + text_width(left, SMALL) + 6
+        start = x + self.text_width(left, SMALL) + 6
         self.text(x, y, left, SMALL, "soft")
-        self.heat(
-            start, y - 5, 120, 10, np.linspace(low, high, 64)[None], low=low, high=high, name=name
-        )
+        shades = np.linspace(low, high, 64)[None]
+        self.heat(start, y - 5, 120, 10, shades, low=low, high=high, name=name)
         self.boxes([(start, y - 5, 120, 10)], stroke="line")
         said = f"{right}  {meaning}".rstrip()
         self.text(start + 126, y, said, SMALL, "soft")
-        return start + 126 + text_width(said, SMALL)
+        return start + 126 + self.text_width(said, SMALL)
 
     def reach(self, x: Number, y: Number) -> None:
         """Let the picture be at least so large, and a margin more."""
-        self._right, self._bottom = max(self._right, x), max(self._bottom, y)
+        self.right, self.bottom = max(self.right, x), max(self.bottom, y)
 
     def note(self, text: str) -> None:
         """A soft line below everything."""
-        if text:
-            self.text(MARGIN, self._bottom + 20, text, SMALL, "soft")
-
-    @property
-    def bottom(self) -> float:
-        """Where what was drawn ends."""
-        return self._bottom
+        self.text(MARGIN, self.bottom + 20, text, SMALL, "soft")
 
     def finished(self, title: str = "") -> Drawing:
         """The drawing, as large as what is on it."""
-        width, height = round(self._right + MARGIN), round(self._bottom + MARGIN)
+        width, height = round(self.right + MARGIN), round(self.bottom + MARGIN)
         self.axes.set(xlim=(0, width), ylim=(height, 0))
         self.figure.set_size_inches(width / INCH, height / INCH)
         return Drawing(self.figure, title or self._title, self.theme)

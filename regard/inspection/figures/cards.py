@@ -6,18 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from regard.errors import UsageError
-from regard.inspection.figures.canvas import (
-    BODY,
-    HEADING,
-    MARGIN,
-    SMALL,
-    Box,
-    Canvas,
-    shortened,
-    widest,
-)
+from regard.inspection.figures.canvas import BODY, HEADING, MARGIN, SMALL, Box, Canvas
 from regard.inspection.figures.drawing import Drawing
-from regard.inspection.figures.heat import scale_end
+from regard.inspection.figures.heat import pooled, scale_end
 from regard.inspection.figures.view import View, check_steps
 from regard.inspection.trace import ATTENTIONS, Label, Table, Trace, looks_of_steps
 from regard.shapes import Float
@@ -40,25 +31,20 @@ def draw_strip(trace: Trace, view: View) -> Drawing:
     looks = looks_of_steps(trace, view.layer, view.heads)
     way = trace.way
     half = ATTENTIONS[way.looks].half
-    where = (
-        "" if looks is None else f" · where it looked: {half} layer {looks.layer}, mean of heads"
-    )
+    below = f"{way.shows}, most probable words with their probabilities"
+    if looks is not None:
+        below += f" · where it looked: {half} layer {looks.layer}, mean of heads"
     canvas = Canvas(view.theme)
-    canvas.heading(way.title, f"{way.shows}, most probable words with their probabilities{where}")
+    canvas.heading(way.title, below)
     n = len(trace.steps)
-    n_others = max(len(step.alternatives) for step in trace.steps)
-    n_others, n_places = (
-        (min(n_others, _FEW_WORDS), _FEW_PLACES) if n > _MANY else (n_others, _PLACES)
-    )
+    n_others, n_places = max(len(step.alternatives) for step in trace.steps), _PLACES
+    if n > _MANY:
+        n_others, n_places = min(n_others, _FEW_WORDS), _FEW_PLACES
     height = 62 + n_others * _LINE + (0 if looks is None else 26 + n_places * _LINE) + 6
-    n_rows = math.ceil(n / _IN_ROW)
-    in_row = math.ceil(n / n_rows)
+    in_row = math.ceil(n / math.ceil(n / _IN_ROW))
+    places = [divmod(t, in_row) for t in range(n)]
     corners = [
-        (
-            MARGIN + (t % in_row) * (_CARD + _APART),
-            HEADING + 10 + (t // in_row) * (height + _APART),
-        )
-        for t in range(n)
+        (MARGIN + j * (_CARD + _APART), HEADING + 10 + i * (height + _APART)) for i, j in places
     ]
     canvas.boxes([(x, y, _CARD, height) for x, y in corners], fill="panel", stroke="line", radius=8)
     bars: dict[str, list[Box]] = {"look": [], "faint": [], "mark": []}
@@ -72,14 +58,9 @@ def draw_strip(trace: Trace, view: View) -> Drawing:
 
 
 def document(
-    words: Sequence[str],
-    weights: Float[np.ndarray, "R L"],
-    rows: Sequence[str],
-    title: str = "Where it looked in the document",
-    *,
-    n_passages: int = 5,
-    theme: str = "light",
-) -> Drawing:
+    words: Sequence[str], weights: Float[np.ndarray, "R L"], rows: Sequence[str],
+    title: str = "Where it looked in the document", *, n_passages: int = 5, theme: str = "light",
+) -> Drawing:  # fmt: skip
     """A long document from left to right, a lane for each word written; the strongest are quoted.
 
     A lane is as wide as the picture however long the document is: a column of it shows the largest
@@ -91,24 +72,20 @@ def document(
             f"the array has the shape {weights.shape}"
         )
     canvas = Canvas(theme)
-    canvas.heading(
-        title, f"{len(words):,} words, the first on the left · a lane for each word written"
-    )
-    names = [shortened(row, 160.0, _SHORT) for row in rows]
-    left, top = MARGIN + widest(names, _SHORT) + 8, HEADING + 34.0
+    below = f"{len(words):,} words, the first on the left · a lane for each word written"
+    canvas.heading(title, below)
+    names = [Canvas.shortened(row, 160.0, _SHORT) for row in rows]
+    left, top = MARGIN + Canvas.widest(names, _SHORT) + 8, HEADING + 34.0
     height = _LANE * len(rows)
     for i, name in enumerate(names):
         canvas.text(left - 8, top + (i + 0.5) * _LANE, name, _SHORT, "ink", "end")
     high = scale_end(weights)
     lanes = np.asarray(weights, np.float64)
-    block = -(-lanes.shape[1] // int(_STRIP))
-    shown = np.maximum.reduceat(lanes, np.arange(0, lanes.shape[1], block), axis=1)
-    canvas.heat(left, top, _STRIP, height, shown, high=high)
+    canvas.heat(left, top, _STRIP, height, pooled(lanes, int(_STRIP)), high=high)
     canvas.boxes([(left, top, _STRIP, height)], stroke="line")
-    at = left + _STRIP / len(words) * 0.5
     middles = _passages(lanes.mean(0), n_passages)
     for number, middle in enumerate(middles, start=1):
-        x = at + _STRIP * middle / len(words)
+        x = left + _STRIP * (middle + 0.5) / len(words)
         canvas.text(x, top - 10, str(number), SMALL, "mark", "middle", is_bold=True)
     is_open = bool((lanes > high).any())
     canvas.scale(left, top + height + 20, high, meaning="largest weight", is_open=is_open)
@@ -125,10 +102,10 @@ def document(
 
 def _quoted(words: Sequence[str], middle: int) -> str:
     """As many words around the middle as there is room for."""
-    said = shortened(words[middle], _STRIP - 40, _SHORT)
+    said = Canvas.shortened(words[middle], _STRIP - 40, _SHORT)
     for step in range(1, _AROUND + 1):
         around = words[max(0, middle - step) : middle + step + 1]
-        longer = shortened(" ".join(around), _STRIP - 40, _SHORT)
+        longer = Canvas.shortened(" ".join(around), _STRIP - 40, _SHORT)
         if longer.endswith("…"):
             break
         said = longer
@@ -160,7 +137,7 @@ def _card(
     canvas.text(inside, y + 16, f"step {t}{repeats}", SMALL - 1, "soft")
     share = f"p = {_share(math.exp(step.log_probability))}"
     canvas.text(x + _CARD - _INSIDE, y + 16, share, SMALL - 1, "soft", "end")
-    text = shortened(label.text, _CARD - 2 * _INSIDE, size, is_bold=not is_given)
+    text = Canvas.shortened(label.text, _CARD - 2 * _INSIDE, size, is_bold=not is_given)
     colour = "soft" if label.is_special or is_given else "ink"
     canvas.text(inside, y + 38, text, size, colour, is_bold=not is_given)
     at = y + 62
@@ -183,7 +160,7 @@ def _card(
 def _bar(canvas: Canvas, x: float, y: float, text: str, share: float) -> Box:
     """A word and its share in percent; gives back the bar behind it."""
     inner = _CARD - 2 * _INSIDE - 40  # without the number
-    canvas.text(x + _INSIDE, y, shortened(text, inner, _SHORT), _SHORT)
+    canvas.text(x + _INSIDE, y, Canvas.shortened(text, inner, _SHORT), _SHORT)
     canvas.text(x + _CARD - _INSIDE, y, _share(share), SMALL - 1, "soft", "end")
     return x + _INSIDE - 3, y - 8, max(0.5, share * inner) + 3, 16.0
 

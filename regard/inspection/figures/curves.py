@@ -7,15 +7,7 @@ from typing import Any
 import numpy as np
 
 from regard.errors import UsageError
-from regard.inspection.figures.canvas import (
-    BODY,
-    HEADING,
-    MARGIN,
-    SMALL,
-    Canvas,
-    Number,
-    text_width,
-)
+from regard.inspection.figures.canvas import BODY, HEADING, MARGIN, SMALL, Canvas, Number
 from regard.inspection.figures.drawing import Drawing, head_colour, styled
 from regard.inspection.figures.heat import scale_end
 from regard.inspection.figures.view import View
@@ -90,11 +82,9 @@ def _plot(axes: Any, plot: Plot, colours: dict[str, str]) -> None:
 
 
 def positions(
-    encoding: Float[np.ndarray, "L D"],
-    words: Sequence[str] = (),
-    title: str = "",
+    encoding: Float[np.ndarray, "L D"], words: Sequence[str] = (), title: str = "",
     theme: str = "light",
-) -> Drawing:
+) -> Drawing:  # fmt: skip
     """A vector for every place as a row of shades, and four of its columns as waves."""
     n_places, width = encoding.shape
     canvas = Canvas(theme)
@@ -106,7 +96,7 @@ def positions(
     row = min(24.0, _HEIGHT / n_places)
     every = max(1, int(np.ceil(14 / row)))
     shown = range(0, n_places, every)
-    left = MARGIN + max(text_width(names[i], SMALL) for i in shown) + 8
+    left = MARGIN + max(Canvas.text_width(names[i], SMALL) for i in shown) + 8
     top, height = HEADING + 26, max(40.0, row * n_places)
     high = scale_end(np.abs(encoding))
     canvas.heat(left, top, _WIDTH, height, encoding, low=-high, high=high, name="signed")
@@ -145,15 +135,13 @@ def _waves(
         canvas.curves([[(left, y), (left + _WIDTH, y)]], "line")
         canvas.text(left - 8, y, f"{value:g}", SMALL, "soft", "end")
     xs = left + np.arange(n_places) * _WIDTH / max(1, n_places - 1)
-    key = left + text_width("columns over places", BODY - 1, is_bold=True) + 24
+    key = left + Canvas.text_width("columns over places", BODY - 1, is_bold=True) + 24
     for order, column in enumerate(columns):
         ys = middle - half * encoding[:, column].astype(np.float64) / high
         canvas.curves(np.stack([xs, ys], -1)[None], f"head{order}", 1.8)
         canvas.curves([[(key, top - 20), (key + 18, top - 20)]], f"head{order}", 2.5)
         canvas.text(key + 24, top - 20, str(column), SMALL, "soft")
-        key += 46 + text_width(str(column), SMALL)
+        key += 46 + Canvas.text_width(str(column), SMALL)
     canvas.reach(left + _WIDTH, top + _WAVES + 4)
-    for i in (0, n_places - 1):
-        canvas.text(
-            left + i * _WIDTH / (n_places - 1), top + _WAVES + 14, str(i), SMALL, "soft", "middle"
-        )
+    for x, i in ((left, 0), (left + _WIDTH, n_places - 1)):
+        canvas.text(x, top + _WAVES + 14, str(i), SMALL, "soft", "middle")

@@ -19,8 +19,8 @@ from regard.inspection.fonts import FAMILIES, embedded_fonts, quiet_matplotlib, 
 FORMATS = ("svg", "png", "pdf")
 INCH = 96.0  # pixels
 
-_THEMES = tomllib.loads(files(__package__).joinpath("colours.toml").read_text(encoding="utf-8"))
-THEMES = tuple(_THEMES)
+_STYLE = tomllib.loads(files(__package__).joinpath("style.toml").read_text(encoding="utf-8"))
+THEMES = ("light", "dark")
 _SHARPNESS = 2.0  # dots of a file's images for each pixel
 _MOST_DOTS = 5e6  # of a PNG, unless it has more pixels
 # XML has no way at all to write these.
@@ -37,14 +37,14 @@ _METADATA: dict[str, dict[str, None]] = {
 
 def colours_of(theme: str) -> dict[str, str]:
     """The colour of each role, those of heads as "head0", "head1" …"""
-    colours = dict(_THEMES[theme]["colours"])
+    colours = dict(_STYLE[theme]["colours"])
     heads = colours.pop("heads")
     return colours | {f"head{i}": colour for i, colour in enumerate(heads)}
 
 
 def head_colour(head: int) -> str:
     """The role of a head's colour; the ninth looks like the first."""
-    return f"head{head % len(_THEMES['light']['colours']['heads'])}"
+    return f"head{head % len(_STYLE['light']['colours']['heads'])}"
 
 
 @cache
@@ -52,7 +52,7 @@ def ramp(theme: str, name: str) -> Any:
     """A colour map from low to high: "weights" from the ground up, "signed" around zero."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list(f"{theme} {name}", _THEMES[theme]["ramps"][name])
+    return LinearSegmentedColormap.from_list(f"{theme} {name}", _STYLE[theme]["ramps"][name])
 
 
 def checked_path(
@@ -60,7 +60,7 @@ def checked_path(
 ) -> Path:
     """The path, if a file can be saved there as far as one can tell before it is made."""
     given = Path(path)
-    if given.name.lower().removeprefix(".") in endings:
+    if given.name.lower() in [f".{ending}" for ending in endings]:
         raise UsageError(
             f"{what} cannot be saved as {given.name!r}: give it a name before {given.name}"
         )
@@ -102,28 +102,9 @@ def styled(theme: str = "light") -> Iterator[dict[str, str]]:
         import matplotlib as mpl
 
         register()
-        rules = {
-            "font.family": list(FAMILIES),
-            "font.size": 9,
-            "text.parse_math": False,
-            "text.color": colours["ink"],
-            "figure.facecolor": colours["ground"],
-            "savefig.facecolor": colours["ground"],
-            "axes.facecolor": colours["ground"],
-            "axes.edgecolor": colours["faint"],
-            "axes.labelcolor": colours["soft"],
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.titlelocation": "left",
-            "xtick.color": colours["soft"],
-            "ytick.color": colours["soft"],
-            "image.composite_image": False,
-            "hatch.linewidth": 0.6,
-            "svg.hashsalt": "regard",
-            "svg.fonttype": "none",
-            "pdf.fonttype": 42,
-        }
-        with mpl.rc_context(rules):  # type: ignore[arg-type]
+        coloured = {name: colours[role] for name, role in _STYLE["roles"].items()}
+        rules: Any = {**_STYLE["matplotlib"], **coloured, "font.family": list(FAMILIES)}
+        with mpl.rc_context(rules):
             yield colours
 
 
@@ -149,20 +130,16 @@ class Drawing:
     def to_bytes(self, file_format: str) -> bytes:
         """The content of a file of that format."""
         if file_format not in FORMATS:
-            raise UsageError(
-                f"a picture cannot be {file_format!r}: choose one of {', '.join(FORMATS)}"
-            )
+            known = ", ".join(FORMATS)
+            raise UsageError(f"a picture cannot be {file_format!r}: choose one of {known}")
         width, height = self.size
         sharpness = min(_SHARPNESS, max(1.0, (_MOST_DOTS / (width * height)) ** 0.5))
+        how: dict[str, Any] = {"metadata": _METADATA[file_format], "dpi": INCH * sharpness}
+        if file_format == "png":
+            how["pil_kwargs"] = {"compress_level": 4}
         written = io.BytesIO()
         with styled(self.theme):
-            self.figure.savefig(
-                written,
-                format=file_format,
-                dpi=INCH * sharpness,
-                metadata=_METADATA[file_format],
-                **({"pil_kwargs": {"compress_level": 4}} if file_format == "png" else {}),
-            )
+            self.figure.savefig(written, format=file_format, **how)
         return self._svg(written.getvalue()) if file_format == "svg" else written.getvalue()
 
     def save(self, path: str | Path) -> Path:
@@ -178,24 +155,22 @@ class Drawing:
         svg = written.decode()
         texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
         faces, families = embedded_fonts("".join(sorted(set(unescape("".join(texts))))))
-        names = ", ".join(f"'{one}'" for one in (*families, *FAMILIES, *_FALLBACKS))
-        asked = ", ".join(f"'{one}'" for one in FAMILIES)
-        # Once for the whole file; older matplotlib writes `font: 9px NAMES`, which needs them.
-        svg = re.sub(
-            r'(?<= style=")font[^"]*',
-            lambda found: (
-                found[0]
-                .replace(f"font-family: {asked}", "font-family: inherit")
-                .replace(asked, f"{names}, sans-serif")
-            ),
-            svg[svg.index("<svg") :],
+        asked, names = (
+            ", ".join(f"'{one}'" for one in fonts)
+            for fonts in (FAMILIES, (*families, *FAMILIES, *_FALLBACKS))
         )
-        first = svg.index(">") + 1
-        head = f"<title>{escape(printable(self.title))}</title><style>{faces}</style>"
-        root = (
-            f'{svg[: first - 1]} role="img" xml:space="preserve" font-family="{names}, sans-serif">'
-        )
-        return f"{root}\n{head}{svg[first:]}".encode()
+        names += ", sans-serif"
+
+        def inherit(style: re.Match[str]) -> str:
+            """Name the fonts once; older matplotlib's `font: 9px NAMES` has to have them."""
+            short = style[0].replace(f"font-family: {asked}", "font-family: inherit")
+            return short.replace(asked, names)
+
+        root, rest = svg[svg.index("<svg") :].split(">", 1)
+        rest = re.sub(r'(?<= style=")font[^"]*', inherit, rest)
+        root += f' role="img" xml:space="preserve" font-family="{names}"'
+        title = escape(printable(self.title))
+        return f"{root}>\n<title>{title}</title><style>{faces}</style>{rest}".encode()
 
 
 def printable(text: str) -> str:

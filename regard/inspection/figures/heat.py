@@ -2,21 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from regard.errors import UsageError
-from regard.inspection.figures.canvas import (
-    HEADING,
-    MARGIN,
-    SMALL,
-    Box,
-    Canvas,
-    Number,
-    shortened,
-    text_width,
-    widest,
-)
+from regard.inspection.figures.canvas import HEADING, MARGIN, SMALL, Box, Canvas
 from regard.inspection.figures.drawing import Drawing
 from regard.inspection.figures.view import View, check_across, mean_of, named
 from regard.inspection.looking import Looking, Place
@@ -49,21 +40,10 @@ class Matrix:
     meaning: str = ""
 
     @property
-    def scale(self) -> dict[str, object]:
+    def scale(self) -> dict[str, Any]:
         """How its shades are drawn."""
         low, name = (-self.high, "signed") if self.is_signed else (0.0, "weights")
         return {"low": low, "high": self.high, "name": name}
-
-
-@dataclass(frozen=True)
-class Squares:
-    """Where the cells of a drawn matrix begin and end, and how large they are."""
-
-    left: Number
-    top: Number
-    right: Number
-    bottom: Number
-    cell: Number = 0.0
 
 
 def draw_matrix(trace: Trace, view: View) -> Drawing:
@@ -148,7 +128,7 @@ def draw_grid(trace: Trace, view: View) -> Drawing:
     )
     sides = len(first.columns), len(first.rows)
     width, height = (max(_SHORT, _LONG * side / max(*sides, 1)) for side in sides)
-    left = MARGIN + widest([f"layer {one.layer}" for one in tables], SMALL) + 10
+    left = MARGIN + Canvas.widest([f"layer {one.layer}" for one in tables], SMALL) + 10
     top = HEADING + 34
     every = np.concatenate([one.weights.ravel() for one in tables])
     high = scale_end(every)
@@ -163,14 +143,14 @@ def draw_grid(trace: Trace, view: View) -> Drawing:
             x = left + place * (width + _APART)
             values = pooled(one.weights[place], _SMALL_DOTS)
             canvas.heat(x, y, width, height, values, high=high, most_shapes=0)
-            hatch_cells(canvas, one.is_hidden, Squares(x, y, x + width, y + height))
+            hatch_cells(canvas, one.is_hidden, (x, y, width, height))
             outlines[site.is_uniform[head]].append((x - 0.5, y - 0.5, width + 1, height + 1))
     canvas.boxes(outlines[False], stroke="line")
     canvas.boxes(outlines[True], stroke="mark", width=1.5)
     largest = np.stack([one.weights.max(0) for one in tables]).max(0)
     matrix = Matrix(largest, first.rows, first.columns, first.is_hidden, high=high)
     mark = "almost the same weight everywhere" if outlines[True] else ""
-    _legend(canvas, matrix, Squares(left, top, 0, canvas.bottom), mark)
+    _legend(canvas, matrix, left, canvas.bottom + 20, mark)
     return canvas.finished()
 
 
@@ -184,16 +164,16 @@ def _labelled(
     size = min(_LABEL, max(7.0, 0.8 * cell))
     every = max(1, int(np.ceil((size + 1.5) / cell)))
     texts = [
-        [shortened(label.text, _LONGEST_LABEL, size, is_bold=focus is not None) for label in side]
+        [canvas.shortened(label.text, _LONGEST_LABEL, size, is_bold=True) for label in side]
         for side in (matrix.rows[::every], matrix.columns[::every])
     ]
-    room, wide = every * cell - 2, widest(texts[1], size)
+    room, wide = every * cell - 2, Canvas.widest(texts[1], size)
     is_turned = size * room / max(wide, 1.0) < _LEAST_LABEL  # else they stand, smaller if need be
     column_size = size if is_turned else size * min(1.0, room / max(wide, 1.0))
     rise = wide * np.sin(np.radians(_TURN)) + size - 4 if is_turned else size
-    left = MARGIN + widest(texts[0], size, is_bold=focus is not None) + 8
+    left = MARGIN + Canvas.widest(texts[0], size, is_bold=focus is not None) + 8
     top = HEADING + 20 + rise
-    drawn = Squares(left, top, left + cell * n_columns, top + cell * n_rows, cell)
+    box = (left, top, cell * n_columns, cell * n_rows)
     for i, text in enumerate(texts[0]):
         colour = "soft" if matrix.rows[i * every].is_special else "ink"
         at, is_bold = top + (i * every + 0.5) * cell, i * every == focus
@@ -205,73 +185,64 @@ def _labelled(
             canvas.text(at, top - 8, text, size, colour, turned=_TURN)
         else:
             canvas.text(at, top - size, text, column_size, colour, "middle")
-    _cells(canvas, matrix, drawn, marked)
+    _cells(canvas, matrix, box, cell, marked)
     if focus is not None:
-        box = (left, top + focus * cell, drawn.right - left, max(cell, 2.0))
-        canvas.boxes([box], stroke="mark", width=1.5)
-    _legend(canvas, matrix, drawn, mark if marked else "")
+        row = (left, top + focus * cell, box[2], max(cell, 2.0))
+        canvas.boxes([row], stroke="mark", width=1.5)
+    _legend(canvas, matrix, left, top + box[3] + 20, mark if marked else "")
     return canvas.finished()
 
 
-def _cells(canvas: Canvas, matrix: Matrix, drawn: Squares, marked: Sequence[Place]) -> None:
+def _cells(canvas: Canvas, matrix: Matrix, box: Box, cell: float, marked: Sequence[Place]) -> None:
     """Shades, hatching, lines between cells, numbers in them and outlines, as far as they fit."""
-    left, top, cell = drawn.left, drawn.top, drawn.cell
-    width, height = drawn.right - left, drawn.bottom - top
-    canvas.heat(left, top, width, height, pooled(matrix.values, _MOST_DOTS), **matrix.scale)  # type: ignore[arg-type]
+    left, top, width, height = box
+    n_rows, n_columns = matrix.values.shape
+    canvas.heat(*box, pooled(matrix.values, _MOST_DOTS), **matrix.scale)
     if matrix.hidden is not None:
-        hatch_cells(canvas, matrix.hidden, drawn)
+        hatch_cells(canvas, matrix.hidden, box)
     if cell >= 6:
-        n_rows, n_columns = matrix.values.shape
-        ys, xs = (start + cell * np.arange(1, n) for start, n in ((top, n_rows), (left, n_columns)))
-        between = [[(left, y), (drawn.right, y)] for y in ys] + [
-            [(x, top), (x, drawn.bottom)] for x in xs
-        ]
-        canvas.curves(between, "ground", 1.5 if cell >= 16 else 0.5)
+        ys, xs = top + cell * np.arange(1, n_rows), left + cell * np.arange(1, n_columns)
+        across = [[(left, y), (left + width, y)] for y in ys]
+        down = [[(x, top), (x, top + height)] for x in xs]
+        canvas.curves(across + down, "ground", 1.5 if cell >= 16 else 0.5)
         boxes = [(left + j * cell + 1, top + i * cell + 1, cell - 2, cell - 2) for i, j in marked]
         canvas.boxes(boxes, stroke="mark", width=1.8, radius=2)
-    if cell >= _READABLE and matrix.values.size <= _MOST_NUMBERS:
-        _numbers(canvas, matrix, drawn)
-
-
-def _numbers(canvas: Canvas, matrix: Matrix, drawn: Squares) -> None:
-    """Percents, or what is larger as it is; none for what is near nothing."""
-    cell, high = drawn.cell, matrix.high
-    for i, j in np.argwhere(np.abs(matrix.values) >= 0.05 * high).tolist():
+    if cell < _READABLE or matrix.values.size > _MOST_NUMBERS:
+        return
+    for i, j in np.argwhere(np.abs(matrix.values) >= 0.05 * matrix.high).tolist():
         value = float(matrix.values[i, j])
-        said = str(round(100 * value)) if high <= 1 else f"{value:.3g}"
-        colour = "pale" if abs(value) >= (0.7 if matrix.is_signed else 0.5) * high else "ink"
-        size = 0.34 * cell * min(1.0, (cell - 4) / text_width(said, 0.34 * cell))
-        x, y = drawn.left + (j + 0.5) * cell, drawn.top + (i + 0.5) * cell
-        canvas.text(x, y, said, size, colour, "middle")
+        said = str(round(100 * value)) if matrix.high <= 1 else f"{value:.3g}"
+        is_deep = abs(value) >= (0.7 if matrix.is_signed else 0.5) * matrix.high
+        size = 0.34 * cell * min(1.0, (cell - 4) / canvas.text_width(said, 0.34 * cell))
+        x, y = left + (j + 0.5) * cell, top + (i + 0.5) * cell
+        canvas.text(x, y, said, size, "pale" if is_deep else "ink", "middle")
 
 
-def hatch_cells(canvas: Canvas, hidden: Bool[np.ndarray, "R C"], drawn: Squares) -> None:
+def hatch_cells(canvas: Canvas, hidden: Bool[np.ndarray, "R C"], box: Box) -> None:
     """Hatch the cells that cannot be seen, a run of a row at a time."""
     if not hidden.any():
         return
-    n_rows, n_columns = hidden.shape
-    width, height = (drawn.right - drawn.left) / n_columns, (drawn.bottom - drawn.top) / n_rows
+    width, height = box[2] / hidden.shape[1], box[3] / hidden.shape[0]
     places = []
     for i in np.flatnonzero(hidden.any(1)).tolist():
         edges = np.flatnonzero(np.diff(hidden[i], prepend=False, append=False)).tolist()
         for start, end in zip(edges[::2], edges[1::2], strict=True):
-            x, y = drawn.left + start * width, drawn.top + i * height
+            x, y = box[0] + start * width, box[1] + i * height
             places.append((x, y, (end - start) * width, height))
     canvas.boxes(places, fill="ground")
     canvas.boxes(places, stroke="faint", hatch=_HATCH)
 
 
-def _legend(canvas: Canvas, matrix: Matrix, drawn: Squares, mark: str) -> None:
+def _legend(canvas: Canvas, matrix: Matrix, x: float, y: float, mark: str) -> None:
     """What shades, hatching and outlines mean, in one line below."""
-    y = drawn.bottom + 20
     is_open = bool((np.abs(matrix.values) > matrix.high).any())
-    x = canvas.scale(drawn.left, y, **matrix.scale, meaning=matrix.meaning, is_open=is_open)  # type: ignore[arg-type]
+    x = canvas.scale(x, y, **matrix.scale, meaning=matrix.meaning, is_open=is_open)
     if matrix.hidden is not None and matrix.hidden.any():
         box = (x + 22, y - 6, 12, 12)
         canvas.boxes([box], stroke="faint", hatch=_HATCH)
         canvas.boxes([box], stroke="faint")
         canvas.text(x + 40, y, matrix.why, SMALL, "soft")
-        x += 40 + text_width(matrix.why, SMALL)
+        x += 40 + Canvas.text_width(matrix.why, SMALL)
     if mark:
         canvas.boxes([(x + 22, y - 5, 10, 10)], stroke="mark", width=1.8, radius=1)
         canvas.text(x + 38, y, mark, SMALL, "soft")

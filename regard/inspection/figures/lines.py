@@ -6,18 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from regard.errors import UsageError
-from regard.inspection.figures.canvas import (
-    BODY,
-    HEADING,
-    MARGIN,
-    SMALL,
-    Anchor,
-    Box,
-    Canvas,
-    shortened,
-    text_width,
-    widest,
-)
+from regard.inspection.figures.canvas import BODY, HEADING, MARGIN, SMALL, Anchor, Box, Canvas
 from regard.inspection.figures.drawing import Drawing, head_colour
 from regard.inspection.figures.view import View, check_across, named, named_heads
 from regard.inspection.looking import Looking
@@ -62,15 +51,16 @@ class _Column:
             colour = "soft" if word.is_special else "ink"
             if i in quiet:
                 colour = "faint" if focus is not None else "soft"
-            text = shortened(word.text, _LONGEST, is_bold=is_bold)
+            text = Canvas.shortened(word.text, _LONGEST, is_bold=is_bold)
             canvas.text(self.x, y, text, BODY, colour, self.anchor, is_bold=is_bold)
 
     def boxes(self, among: Sequence[int]) -> list[Box]:
         """Around some words of a column on the right."""
-        return [(self.x - 5, self.ys[i] - 11, text_width(self._said(i)) + 10, 22.0) for i in among]
-
-    def _said(self, i: int) -> str:
-        return shortened(self.words[i].text, _LONGEST)
+        texts = {i: Canvas.shortened(self.words[i].text, _LONGEST) for i in among}
+        return [
+            (self.x - 5, self.ys[i] - 11, Canvas.text_width(text) + 10, 22.0)
+            for i, text in texts.items()
+        ]
 
 
 def draw_lines(trace: Trace, view: View) -> Drawing:
@@ -134,9 +124,9 @@ def draw_overview(trace: Trace, view: View) -> Drawing:
     canvas.heading("Encoder and decoder", f"{layers} · mean of the heads · across: when predicting")
     names = {one.kind: f"{one.attention.rows} looks at {one.attention.columns}" for one in
              tables.values()}  # fmt: skip
-    rooms = {kind: text_width(name, SMALL, is_bold=True) for kind, name in names.items()}
+    rooms = {kind: Canvas.text_width(name, SMALL, is_bold=True) for kind, name in names.items()}
     source, target = tables["cross"].columns, tables["cross"].rows
-    wide = [min(_LONGEST, max(60.0, widest(_texts(side)))) for side in (source, target)]
+    wide = [min(_LONGEST, max(60.0, Canvas.widest(_texts(side)))) for side in (source, target)]
     start = MARGIN + max(_ARC if "encoder" in tables else 0.0, rooms.get("encoder", 0.0) - wide[0])
     left = start + wide[0] + 8
     right = left + max(230.0, rooms["cross"] + 40)
@@ -164,8 +154,8 @@ def _looks(
 ) -> float:  # fmt: skip
     """Two columns of words and the lines between them; gives back where they end."""
     n = max(n, len(found.rows), len(found.columns))
-    room = widest(_texts(found.rows), is_bold=focus is not None)
-    left = x + max(min(_LONGEST, room), text_width(found.row_meaning, SMALL)) + 8
+    room = Canvas.widest(_texts(found.rows), is_bold=focus is not None)
+    left = x + max(min(_LONGEST, room), Canvas.text_width(found.row_meaning, SMALL)) + 8
     right = left + gap
     rows = _Column(found.rows, left - 8, top + 14, n, "end")
     columns = _Column(found.columns, right + 8, top + 14, n, "start")
@@ -188,7 +178,12 @@ def _looks(
     columns.draw(canvas, quiet_columns)
     canvas.reach(right, top + 14 + n * _ROW)
     return (
-        right + 8 + max(min(_LONGEST, widest(_texts(found.columns))), text_width("looks at", SMALL))
+        right
+        + 8
+        + max(
+            min(_LONGEST, Canvas.widest(_texts(found.columns))),
+            Canvas.text_width("looks at", SMALL),
+        )
     )
 
 
@@ -231,11 +226,11 @@ def _texts(side: Sequence[Label]) -> list[str]:
 def _head_names(canvas: Canvas, heads: Sequence[int], y: float) -> float:
     """A coloured square and a number for each head, in as many lines as they need."""
     canvas.text(MARGIN, y, "heads", SMALL, "soft")
-    start = x = MARGIN + text_width("heads", SMALL) + 10
+    start = x = MARGIN + Canvas.text_width("heads", SMALL) + 10
     for head in heads:
         canvas.boxes([(x, y - 5, 10, 10)], fill=head_colour(head), radius=2)
         canvas.text(x + 14, y, str(head), SMALL)
-        x += 26 + text_width(str(head), SMALL)
+        x += 26 + Canvas.text_width(str(head), SMALL)
         if x > start + 420 and head != heads[-1]:
             x, y = start, y + 18
     return y
@@ -275,7 +270,7 @@ def _arcs(canvas: Canvas, found: Table, side: _Column, sign: int, room: float) -
     b = _places(found.columns, side.words)[cells[:, 1]]
     keeps = (a >= 0) & (b >= 0) & (a != b)
     a, b = a[keeps], b[keeps]
-    words = {i: text_width(side.words[i].text) for i in sorted({*a.tolist(), *b.tolist()})}
+    words = {i: Canvas.text_width(side.words[i].text) for i in sorted({*a.tolist(), *b.tolist()})}
     leaders = [
         [(x, ys[i]), (side.x + sign * (length + 5), ys[i])]
         for i, length in words.items()

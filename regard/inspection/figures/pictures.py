@@ -13,16 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from regard.errors import UsageError
-from regard.inspection.figures.canvas import (
-    BODY,
-    HEADING,
-    MARGIN,
-    SMALL,
-    Canvas,
-    Number,
-    shortened,
-    text_width,
-)
+from regard.inspection.figures.canvas import BODY, HEADING, MARGIN, SMALL, Canvas, Number
 from regard.inspection.figures.drawing import Drawing
 from regard.inspection.figures.view import View, mean_of, named, pictured
 from regard.inspection.trace import Trace
@@ -78,7 +69,7 @@ def draw_pictures(trace: Trace, view: View) -> Drawing:
             row, label = found.mean[k - 1], found.rows[k - 1].text
             shown = lit(pixels, (row / (row.max() or 1.0)).reshape(picture.grid))
             colour = "soft" if found.rows[k - 1].is_special else "ink"
-        said = shortened(label, across, BODY, is_bold=k > 0)
+        said = Canvas.shortened(label, across, BODY, is_bold=k > 0)
         canvas.text(x + width / 2, y + 10, said, BODY, colour, "middle", is_bold=k > 0)
         canvas.image(x, y + _WORD, width, height, shown)
         boxes.append((x, y + _WORD, width, height))
@@ -101,14 +92,9 @@ def gazes(
     canvas.image(left, top, width, height, pixels)
     canvas.boxes([(left, top, width, height)], stroke="line")
     points = np.array([(left + one.x * scale, top + one.y * scale) for one in path])
-    canvas.boxes(
-        [
-            (x - side * scale / 2, y - side * scale / 2, side * scale, side * scale)
-            for (x, y), one in zip(points.tolist(), path, strict=True)
-            for side in one.sides
-        ],
-        stroke="mark",
-    )  # fmt: skip
+    seen = [(x, y, side * scale) for (x, y), one in zip(points, path, strict=True)
+            for side in one.sides]  # fmt: skip
+    canvas.boxes([(x - side / 2, y - side / 2, side, side) for x, y, side in seen], stroke="mark")
     canvas.curves(points[None], "mark", 2.0)
     canvas.boxes([(x - 9, y - 9, 18, 18) for x, y in points.tolist()], fill="mark", radius=9)
     for number, (x, y) in enumerate(points.tolist(), start=1):
@@ -125,9 +111,8 @@ def lit(pixels: Pixels, light: Float[np.ndarray, "R C"]) -> Pixels:
     from PIL import Image
 
     height, width = pixels.shape[:2]
-    smooth = Image.fromarray(light.astype(np.float32)).resize(
-        (width, height), Image.Resampling.BILINEAR
-    )
+    cells = Image.fromarray(light.astype(np.float32))
+    smooth = cells.resize((width, height), Image.Resampling.BILINEAR)
     bright = np.clip(np.asarray(smooth), 0, 1)[..., None]
     if pixels.mean() < _DARK:
         shown = (1 - _TINT * bright) * pixels + _TINT * bright * np.array(_LIGHT)
@@ -142,7 +127,7 @@ def _beliefs(canvas: Canvas, path: Sequence[Gaze], x: float, y: float) -> None:
     if not any(one.beliefs for one in path):
         return
     canvas.text(x, y + 6, "believed after each gaze", SMALL, "soft")
-    room = max(text_width(one.beliefs[0][0]) for one in path if one.beliefs)
+    room = max(Canvas.text_width(one.beliefs[0][0]) for one in path if one.beliefs)
     for number, one in enumerate(path, start=1):
         at = y + 10 + 24.0 * number
         canvas.text(x, at, str(number), SMALL, "mark", is_bold=True)

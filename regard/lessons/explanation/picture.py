@@ -7,15 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from regard.inspection.figures import Canvas, Drawing
-from regard.inspection.figures.canvas import (
-    BODY,
-    MARGIN,
-    SMALL,
-    TITLE,
-    shortened,
-    text_width,
-    widest,
-)
+from regard.inspection.figures.canvas import BODY, MARGIN, SMALL, TITLE
 from regard.lessons.explanation.steps import Cell, ExplainedStep, Explanation, NumberTable
 
 _WIDTH = 980.0  # of what is written; pictures are as wide as that and their margins
@@ -80,11 +72,11 @@ def wrapped(text: str, most: float, size: float) -> list[str]:
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines[-1] else word
-        if lines[-1] and text_width(longer, size) > most:
+        if lines[-1] and Canvas.text_width(longer, size) > most:
             lines.append(word)
         else:
             lines[-1] = longer
-    return [shortened(line, most, size) for line in lines]
+    return [Canvas.shortened(line, most, size) for line in lines]
 
 
 def _side_by_side(blocks: list[_Block], room: float) -> Iterator[list[_Block]]:
@@ -103,12 +95,12 @@ def _side_by_side(blocks: list[_Block], room: float) -> Iterator[list[_Block]]:
 def _block(table: NumberTable, room: float) -> _Block:
     """A table with its name above it."""
     drawn = {"text": _words, "bars": _bars}.get(table.look, _shades)(table, room)
-    name = shortened(table.name, room, SMALL + 1, is_bold=True)
-    at = text_width(name, SMALL + 1, is_bold=True) + 10
+    name = Canvas.shortened(table.name, room, SMALL + 1, is_bold=True)
+    at = Canvas.text_width(name, SMALL + 1, is_bold=True) + 10
     probe = table.probe or ""
-    if at + text_width(probe, SMALL - 1) > room:
+    if at + Canvas.text_width(probe, SMALL - 1) > room:
         probe = ""
-    width = at + text_width(probe, SMALL - 1)
+    width = at + Canvas.text_width(probe, SMALL - 1)
 
     def draw(canvas: Canvas, x: float, y: float) -> None:
         canvas.text(x, y + 8, name, SMALL + 1, is_bold=True)
@@ -121,7 +113,7 @@ def _block(table: NumberTable, room: float) -> _Block:
 def _words(table: NumberTable, room: float) -> _Block:
     rows = [("", *table.columns), *((r, *c) for r, c in zip(table.rows, table.cells, strict=True))]
     widths = [
-        widest([str(row[j]) for row in rows], SMALL, is_bold=True) + _APART
+        Canvas.widest([str(row[j]) for row in rows], SMALL, is_bold=True) + _APART
         for j in range(len(table.columns) + 1)
     ]
     starts = np.cumsum([0.0, *widths]).tolist()
@@ -130,7 +122,9 @@ def _words(table: NumberTable, room: float) -> _Block:
         for i, row in enumerate(rows):
             is_pointed = table.focus is not None and i - 1 == table.focus
             for j, cell in enumerate(row):
-                text = shortened(str(cell), max(20.0, room - starts[j]), SMALL, is_bold=is_pointed)
+                text = Canvas.shortened(
+                    str(cell), max(20.0, room - starts[j]), SMALL, is_bold=is_pointed
+                )
                 colour = "soft" if i == 0 or j == 0 else "ink"
                 at = y + (i + 0.5) * _ROW
                 canvas.text(x + starts[j], at, text, SMALL, colour, is_bold=is_pointed)
@@ -163,7 +157,7 @@ def _shades(table: NumberTable, room: float) -> _Block:
     left = _label_width(table) + 8
     n_rows, n_columns = len(table.rows), len(table.columns)
     height = _row_height(n_rows)
-    wanted = min(_WIDEST, max(_CELL, widest(table.columns, SMALL - 1) + 8))
+    wanted = min(_WIDEST, max(_CELL, Canvas.widest(table.columns, SMALL - 1) + 8))
     width = min(wanted, (room - left) / max(1, n_columns))
     values = np.array(
         [[math.nan if isinstance(c, str) else float(c) for c in row] for row in table.cells]
@@ -229,10 +223,10 @@ def _column_labels(
     canvas: Canvas, table: NumberTable, left: float, top: float, width: float
 ) -> None:
     """Names above the columns, as many as can be read."""
-    wide = widest(table.columns, SMALL - 1)
+    wide = Canvas.widest(table.columns, SMALL - 1)
     every = max(1, math.ceil(min(wide + 4, _WIDEST) / width)) if width else 1
     for j in range(0, len(table.columns), every):
-        text = shortened(table.columns[j], max(width * every - 2, 12.0), SMALL - 1)
+        text = Canvas.shortened(table.columns[j], max(width * every - 2, 12.0), SMALL - 1)
         x = left + (j + 0.5) * width
         canvas.text(x, top - 8, text, SMALL - 1, "soft", "middle")
 
@@ -241,12 +235,12 @@ def _row_label(
     canvas: Canvas, table: NumberTable, i: int, x: float, y: float, height: float
 ) -> None:
     is_bold = i == table.focus
-    text = shortened(table.rows[i], _LABEL, SMALL, is_bold=is_bold)
+    text = Canvas.shortened(table.rows[i], _LABEL, SMALL, is_bold=is_bold)
     canvas.text(x, y, text, _size(height), "ink", "end", is_bold=is_bold)
 
 
 def _label_width(table: NumberTable) -> float:
-    return min(_LABEL, widest(table.rows, SMALL, is_bold=True))
+    return min(_LABEL, Canvas.widest(table.rows, SMALL, is_bold=True))
 
 
 def _row_height(n_rows: int) -> float:

@@ -20,6 +20,7 @@ from regard.errors import UsageError
 from regard.inspection.figures import (
     FORMATS,
     FORMS,
+    Canvas,
     Curve,
     Drawing,
     Gaze,
@@ -34,7 +35,6 @@ from regard.inspection.figures import (
     positions,
     table,
 )
-from regard.inspection.figures.canvas import shortened, text_width
 from regard.inspection.figures.drawing import colours_of
 from regard.inspection.figures.pictures import lit
 from regard.inspection.looking import Looking
@@ -367,7 +367,7 @@ def test_nothing_leaves_the_picture_and_no_texts_overlap(make_trace, form: str, 
         said, size = one.get_text(), one.get_size() / 0.75
         if not said or one.get_rotation():
             continue
-        length = text_width(said, size, is_bold=one.get_weight() == "bold")
+        length = Canvas.text_width(said, size, is_bold=one.get_weight() == "bold")
         x, y = one.get_position()
         x -= {"left": 0, "center": 0.5, "right": 1}[one.get_ha()] * length
         assert x >= 0
@@ -537,14 +537,14 @@ def test_the_smallest_pictures() -> None:
 
 
 def test_text_is_measured_with_the_fonts_that_draw_it() -> None:
-    assert text_width("动物", 10) == pytest.approx(20, abs=1)
-    assert text_width("iiii", 10) < text_width("mmmm", 10) / 2
-    assert text_width("bold", 10, is_bold=True) > text_width("bold", 10)
-    assert text_width("") == 0
-    assert shortened("动物园动物园", 35, 10) == "动物…"
-    assert shortened("ab", 35, 10) == "ab"
+    assert Canvas.text_width("动物", 10) == pytest.approx(20, abs=1)
+    assert Canvas.text_width("iiii", 10) < Canvas.text_width("mmmm", 10) / 2
+    assert Canvas.text_width("bold", 10, is_bold=True) > Canvas.text_width("bold", 10)
+    assert Canvas.text_width("") == 0
+    assert Canvas.shortened("动物园动物园", 35, 10) == "动物…"
+    assert Canvas.shortened("ab", 35, 10) == "ab"
     for most in (12, 30, 77):
-        assert text_width(shortened("a longer text of words", most, 10), 10) <= most
+        assert Canvas.text_width(Canvas.shortened("a longer text of words", most, 10), 10) <= most
 
 
 def test_every_role_has_a_colour_in_every_theme() -> None:
