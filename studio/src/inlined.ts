@@ -21,6 +21,15 @@ import {
   traceToBytes,
 } from "./trace_file";
 
+/** The attention to the same tokens with all heads on, and with some off. */
+export interface Retrace {
+  before: Trace;
+  after: Trace;
+}
+
+/** By the heads that are off. */
+export type Retraces = Readonly<Record<string, Retrace>>;
+
 /** A trace, and what else is known of it. */
 export interface Held {
   /** what it is called; its model's name, if nothing else */
@@ -29,7 +38,11 @@ export interface Held {
   hypotheses?: readonly RankedText[];
   sites?: readonly RecordedVectors[];
   ablations?: Readonly<Record<string, AblateAnswer>>;
+  retraces?: Retraces;
 }
+
+/** A recorded sentence; a saved one may also tell where the model looks once heads are off. */
+export type KeptSentence = RecordedSentence & { retraces?: Retraces };
 
 /** What a page shows without asking anyone. */
 export interface Contents {
@@ -50,12 +63,13 @@ interface Packed extends Omit<Contents, "traces"> {
     vectors: string | null;
     hypotheses: readonly RankedText[];
     ablations: Readonly<Record<string, AblateAnswer>>;
+    retraces: Readonly<Record<string, { before: string; after: string }>>;
   }[];
 }
 
 /** What a saved page holds; `template` is the page without it. */
 export interface SavedPage extends Omit<Contents, "traces"> {
-  traces: readonly RecordedSentence[];
+  traces: readonly KeptSentence[];
   template: string;
 }
 
@@ -131,7 +145,12 @@ export async function readDocument(): Promise<SavedPage | null> {
   const { traces, ...rest } = JSON.parse(element.textContent ?? "") as Packed;
   element.textContent = "";
   const template = `<!doctype html>\n${document.documentElement.outerHTML}\n`;
-  const found = traces.map(async (one): Promise<RecordedSentence> => {
+  const found = traces.map(async (one): Promise<KeptSentence> => {
+    const again = Object.entries(one.retraces).map(async ([heads, { before, after }]) => {
+      const [all, some] = await Promise.all([before, after].map(unpacked));
+      const traces = all && some && { before: traceFromBytes(all), after: traceFromBytes(some) };
+      return [heads, traces] as const;
+    });
     const trace = traceFromBytes(await unpacked(one.trace));
     return {
       name: one.name ?? trace.provenance.model,
@@ -139,6 +158,7 @@ export async function readDocument(): Promise<SavedPage | null> {
       hypotheses: [...one.hypotheses],
       sites: one.vectors === null ? [] : vectorsFromBytes(await unpacked(one.vectors)),
       ablations: { ...one.ablations },
+      retraces: Object.fromEntries(await Promise.all(again)) as Retraces,
     };
   });
   page = { ...rest, traces: await Promise.all(found), template };
@@ -166,12 +186,19 @@ async function template(): Promise<string> {
 export async function savedText(contents: Contents): Promise<string> {
   const traces = contents.traces.map(async (one): Promise<Packed["traces"][number]> => {
     const sites = one.sites ?? [];
+    const again = Object.entries(one.retraces ?? {}).map(async ([heads, { before, after }]) => {
+      const [all = "", some = ""] = await Promise.all(
+        [before, after].map((trace) => packed(traceToBytes(trace))),
+      );
+      return [heads, { before: all, after: some }] as const;
+    });
     return {
       name: one.name ?? null,
       trace: await packed(traceToBytes(one.trace)),
       vectors: sites.length > 0 ? await packed(vectorsToBytes(sites)) : null,
       hypotheses: one.hypotheses ?? [],
       ablations: one.ablations ?? {},
+      retraces: Object.fromEntries(await Promise.all(again)),
     };
   });
   const data: Packed = { ...contents, traces: await Promise.all(traces) };

@@ -1,9 +1,9 @@
 // What the views are given: the address, how to change it, what is shown, and how it looks.
 import type { Address } from "./address";
-import { type Model, type Sight, vectorsOf } from "./api";
+import { type Model, type Sight, traceOf, vectorsOf } from "./api";
 import type { Theme } from "./colours";
-import type { AblateAnswer, RankedText, RecordedSentence } from "./contract";
-import type { Held } from "./inlined";
+import type { AblateAnswer, RankedText } from "./contract";
+import type { Held, KeptSentence, Retraces } from "./inlined";
 import type { Trace } from "./trace";
 import type { Say } from "./words";
 
@@ -11,7 +11,7 @@ export interface Shown {
   trace: Trace;
   hypotheses: readonly RankedText[];
   /** only of a recorded sentence */
-  canned: RecordedSentence | null;
+  canned: KeptSentence | null;
   /** only of a served model: how to ask for the same again */
   sight: Sight | null;
   /** only of a file */
@@ -32,7 +32,16 @@ export async function heldOf(shown: Shown, ablation?: AblateAnswer): Promise<rea
     canned?.sites ??
     (sight === null || trace.picture ? [] : await vectorsOf(sight).catch(() => []));
   const more = ablation === undefined ? {} : { [nameOfHeads(ablation.heads)]: ablation };
-  return [{ trace, hypotheses, sites, ablations: { ...canned?.ablations, ...more } }];
+  const ablations = { ...canned?.ablations, ...more };
+  const retraces = canned?.retraces ?? (await retraced(shown, ablation?.heads ?? []));
+  return [{ trace, hypotheses, sites, ablations, retraces }];
+}
+
+/** Where a served model looks with these heads off. */
+async function retraced({ trace, sight }: Shown, off: readonly string[]): Promise<Retraces> {
+  if (sight === null || off.length === 0) return {};
+  const after = await traceOf({ ...sight, off }).catch(() => null);
+  return after === null ? {} : { [nameOfHeads(off)]: { before: trace, after } };
 }
 
 /** The name under which the ablation of these heads is kept. */

@@ -283,6 +283,10 @@ export const WORDS = {
     "Recorded: one head at a time. With a served model, any number of heads.",
     "录制的例子一次只能关一个头；运行模型后可以任意组合。",
   ],
+  savedSwitch: [
+    "This file holds what came of switching off the heads that can be clicked. For any others, serve the model:",
+    "这个文件只有可点的头关掉之后的结果。要关其他的头，请运行模型：",
+  ],
   cannedSwitchServed: [
     "Recorded: one head at a time. To switch off any number of heads of a served model, first type a sentence in",
     "录制的例子一次只能关一个头。要任意组合，请先为运行中的模型输入一个句子：",

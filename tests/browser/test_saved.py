@@ -162,6 +162,18 @@ def test_the_switchboard_is_there_where_ablations_are(saved, visit, trace: Trace
     there.get_by_role("switch", name="Attention to the source, layer 1, head 0").click()
     expect(there.locator(".switch[aria-checked=false]")).to_have_count(2)
     expect(there.locator(".outputs")).to_contain_text("Le chat dort .")
+    expect(there.locator(".intro .notice")).to_contain_text("the heads that can be clicked")
+    expect(there.locator(".moved")).to_contain_text("regard serve MODEL")
+    # with traces of the same tokens it also shows where the others look then
+    sites = [replace(site, weights=site.weights[:, :, ::-1].copy()) for site in trace.sites]
+    after = replace(trace, sites=tuple(sites))
+    retraces = {"cross.1.3,cross.1.0": (trace, after)}
+    viewed = ViewedTrace(trace, ablations=(told,), retraces=retraces)
+    there = visit(saved(viewed, start="#/switchboard?off=cross.1.0,cross.1.3&layer=1&words=0"))
+    mean = (after.site("cross", 1).weights - trace.site("cross", 1).weights).mean(0)
+    bar = there.locator(".three .half").last.locator(".bar")
+    expect(bar).to_be_visible()
+    assert float(bar.get_attribute("data-high")) == pytest.approx(abs(mean).max(), abs=1e-6)
 
 
 def test_what_a_language_model_wrote_is_a_story(saved, visit) -> None:

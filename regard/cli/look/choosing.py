@@ -134,7 +134,12 @@ def _ablated(
         "changes": list(ablation.changes),
         "change": ablation.change,
     }
-    viewed = ViewedTrace(replace(found, provenance=origin), ablations=(told,))
+    heads = ",".join(head.name for head in ablation.heads)
+    viewed = ViewedTrace(
+        replace(found, provenance=origin),
+        ablations=(told,),
+        retraces={heads: (before, after)},
+    )
     return viewed, Change(ablation, before, after)
 
 

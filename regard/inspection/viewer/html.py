@@ -31,24 +31,30 @@ class ViewedTrace:
     ``cross.1.queries``: with them the viewer steps through the arithmetic of a weight.
     ``ablations`` say what became of the output without some heads, as the service answers it; they
     make the switchboard work.
+    ``retraces`` are traces of the same tokens with all heads on and with those off, by their names
+    as in ``cross.1.0,encoder.0.2``: with them it shows where the others look then.
     """
 
     trace: Trace
     vectors: Mapping[str, np.ndarray] = field(default_factory=dict)
     ablations: Sequence[Mapping[str, Any]] = ()
+    retraces: Mapping[str, tuple[Trace, Trace]] = field(default_factory=dict)
     name: str | None = None  # what it is called beside another; its model's, if nothing else
 
     def packed(self) -> dict[str, Any]:
         """As the page's program reads it: files in base64, compressed."""
-        n_weights = sum(site.weights.size for site in self.trace.sites)
         n_bytes = sum(array.nbytes for array in self.vectors.values())
         has_vectors = 0 < n_bytes <= _MOST_BYTES
         return {
             "name": self.name,
-            "trace": _compressed(self.trace.to_bytes(is_half=n_weights > _MANY)),
+            "trace": _packed(self.trace),
             "vectors": _compressed(serialise(dict(self.vectors))) if has_vectors else None,
             "hypotheses": [],
-            "ablations": {",".join(sorted(one["heads"])): one for one in self.ablations},
+            "ablations": {_named(one["heads"]): one for one in self.ablations},
+            "retraces": {
+                _named(heads.split(",")): {"before": _packed(before), "after": _packed(after)}
+                for heads, (before, after) in self.retraces.items()
+            },
         }
 
 
@@ -134,6 +140,16 @@ def mimebundle(trace: Trace) -> dict[str, Any]:
         "image/svg+xml": figure(trace).to_bytes("svg").decode(),
         "text/plain": str(trace),
     }
+
+
+def _named(heads: Sequence[str]) -> str:
+    """Heads by which the page finds what was kept of them."""
+    return ",".join(sorted(heads))
+
+
+def _packed(trace: Trace) -> str:
+    n_weights = sum(site.weights.size for site in trace.sites)
+    return _compressed(trace.to_bytes(is_half=n_weights > _MANY))
 
 
 def _compressed(content: bytes) -> str:

@@ -9,18 +9,19 @@ import { differenceFigure, differenceOf, scaleOf } from "../figures/difference";
 import { type MatrixWish, matrixFigure, percent } from "../figures/matrix";
 import { withScale } from "../figures/scale";
 import { HeadsGrid } from "../heads_grid";
+import type { Retrace } from "../inlined";
 import { MatrixPicture } from "../matrix_picture";
 import { type Ends, NOWHERE, hasHover } from "../pointing";
 import { Save } from "../save";
 import { beside, titled } from "../scene";
-import type { Shown, Stage } from "../stage";
+import { type Shown, type Stage, nameOfHeads } from "../stage";
 import { type Table, maskOf, mean, tableOf, topOf } from "../table";
 import { type Site, type Trace, kindsOf, siteOf } from "../trace";
 import { asError, sayError } from "../trouble";
 import { type Say, sayHeads } from "../words";
 
-/** The trace of the same tokens with heads off; a text says why there is none. */
-function useTraceAfter(shown: Shown, off: readonly string[], say: Say): Trace | string | null {
+/** The traces of the same tokens before and after; a text says why there are none. */
+function useRetrace(shown: Shown, off: readonly string[], say: Say): Retrace | string | null {
   const key = JSON.stringify([shown.sight, off]);
   const [found, set] = useState<{ key: string; after: Trace | Error } | null>(null);
   useEffect(() => {
@@ -34,9 +35,12 @@ function useTraceAfter(shown: Shown, off: readonly string[], say: Say): Trace | 
       });
     return () => breaking.abort();
   }, [key]);
-  if (shown.sight === null) return say("noTraceAfter");
+  if (shown.sight === null) {
+    return shown.canned?.retraces?.[nameOfHeads(off)] ?? say("noTraceAfter");
+  }
   if (found?.key !== key) return null;
-  return found.after instanceof Error ? sayError(say, found.after) : found.after;
+  const { after } = found;
+  return after instanceof Error ? sayError(say, after) : { before: shown.trace, after };
 }
 
 const LEAST = 0.0005; // a smaller change is not seen in three digits
@@ -66,25 +70,24 @@ export function AblationDifference({
   off: readonly string[];
 }): JSX.Element {
   const { say, shown } = stage;
-  const after = useTraceAfter(shown, off, say);
+  const found = useRetrace(shown, off, say);
   return (
     <Card name="moved" title={say("moved")} lead={say("movedLead")}>
-      {after === null ? (
+      {found === null ? (
         <p class="soft">{say("loading")}</p>
-      ) : typeof after === "string" ? (
+      ) : typeof found === "string" ? (
         <p class="notice">
-          {after} {shown.sight === null && <code>regard serve MODEL</code>}
+          {found} {shown.sight === null && <code>regard serve MODEL</code>}
         </p>
       ) : (
-        <Changes stage={stage} after={after} />
+        <Changes stage={stage} {...found} />
       )}
     </Card>
   );
 }
 
-function Changes({ stage, after }: { stage: Stage; after: Trace }): JSX.Element {
-  const { address, go, say, theme, shown } = stage;
-  const before = shown.trace;
+function Changes({ stage, before, after }: { stage: Stage } & Retrace): JSX.Element {
+  const { address, go, say, theme } = stage;
   const changes = useMemo<Trace>(
     () => ({ ...before, sites: changedSites(before, after), aligning: null }),
     [before, after],
@@ -109,21 +112,22 @@ function Changes({ stage, after }: { stage: Stage; after: Trace }): JSX.Element 
         choose={(one) => go(one)}
         {...{ kind, layer, head, reading, theme, say }}
       />
-      <Three {...{ stage, after, kind, layer, head, reading }} />
+      <Three {...{ stage, before, after, kind, layer, head, reading }} />
     </>
   );
 }
 
 type Chosen = Omit<ReturnType<typeof chosenIn>, "site">;
-type ThreeProps = Chosen & { stage: Stage; after: Trace };
+type ThreeProps = Chosen & Retrace & { stage: Stage };
 
 /** One layer before and after, and the difference, in the same cells. */
-function Three({ stage, after, kind, layer, head, reading }: ThreeProps): JSX.Element | null {
-  const { address, say, theme, shown } = stage;
+function Three(props: ThreeProps): JSX.Element | null {
+  const { stage, before, after, kind, layer, head, reading } = props;
+  const { address, say, theme } = stage;
   const [cell, setCell] = useState<Ends>(NOWHERE);
   const { merges, hidesSpecial } = address;
   const drawn = useMemo(() => {
-    const traces = [shown.trace, after] as const;
+    const traces = [before, after] as const;
     const tables = traces.map((trace): Table | null => {
       const site = siteOf(trace, kind, layer);
       const heads = head === null ? {} : { heads: [head] };
@@ -148,7 +152,7 @@ function Three({ stage, after, kind, layer, head, reading }: ThreeProps): JSX.El
     );
     const change = differenceFigure(difference, { ...shared, title: say("lookedChange") });
     return { difference, values, all: [...squares, change] };
-  }, [shown.trace, after, kind, layer, head, reading, merges, hidesSpecial, say]);
+  }, [before, after, kind, layer, head, reading, merges, hidesSpecial, say]);
   if (drawn === null) return null;
   const { difference, values, all } = drawn;
   const { row, column } = cell;

@@ -11,6 +11,7 @@ import { Picture } from "../picture";
 import { Save } from "../save";
 import { type Scene, titled, wrapped } from "../scene";
 import { Scrolling } from "../scrolling";
+import { savedPage } from "../inlined";
 import { type Shown, type Stage, heldOf, nameOfHeads } from "../stage";
 import { hasHead, kindsOf, layersOf, siteOf } from "../trace";
 import { asError, sayError } from "../trouble";
@@ -136,7 +137,7 @@ function Notice({
   if (models.length === 0) {
     return (
       <p class="notice">
-        {say(said)} <code>regard serve MODEL</code>
+        {say(savedPage() === null ? said : "savedSwitch")} <code>regard serve MODEL</code>
       </p>
     );
   }

@@ -43,12 +43,16 @@ def test_many_numbers_have_half_the_digits(make_trace, monkeypatch) -> None:
 def test_vectors_and_ablations_go_with_it_if_they_are_small(make_trace, monkeypatch) -> None:
     vectors = {"cross.1.queries": np.ones((2, 5, 3), np.float32)}
     told = {"heads": ["cross.1.1", "cross.1.0"], "change": 0.5}
-    one = ViewedTrace(make_trace(), vectors, (told,))
+    made = make_trace()
+    one = ViewedTrace(made, vectors, (told,), {"cross.1.1,cross.1.0": (made, made)})
     (held,) = data_of(page(one))["traces"]
     np.testing.assert_array_equal(
         load(file_in(held["vectors"]))["cross.1.queries"], vectors["cross.1.queries"]
     )
     assert held["ablations"] == {"cross.1.0,cross.1.1": told}
+    (again,) = held["retraces"].values()
+    assert held["retraces"].keys() == held["ablations"].keys()
+    assert [file_in(again[name]) for name in ("before", "after")] == 2 * [made.to_bytes()]
     monkeypatch.setattr("regard.inspection.viewer.html._MOST_BYTES", 100)
     assert data_of(page(one))["traces"][0]["vectors"] is None
 
