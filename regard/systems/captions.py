@@ -35,7 +35,7 @@ from regard.systems.picture_sources import (
     source_of,
 )
 from regard.systems.request import SearchOptions, chosen_search
-from regard.systems.results import Output, Result, Scored
+from regard.systems.results import Output, Scored
 from regard.systems.scoring import pair_losses, windows
 from regard.systems.system import PAIRS_ONLY, System, Wording
 from regard.systems.translation import aligning_layer, spelled
@@ -95,7 +95,7 @@ class PictureCaptioner(OpenedModel):
             return [_with_others(one) for one in self.caption_each(pictures, search)]
         return _with_others(next(self.caption_each([pictures], search)))
 
-    def use(self, inputs: Sequence[Picture]) -> Sequence[Result]:
+    def use(self, inputs: Sequence[Picture]) -> Sequence[Caption]:
         """Caption each."""
         return [_with_others(one) for one in self.caption_each(inputs, Search())]
 

@@ -5,7 +5,7 @@ import runpy
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, get_args, get_type_hints
 
 import httpx
 import jsonschema
@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 import torch
 
-from regard.config import read_recipe
+from regard.config import NETWORKS, read_recipe
 from regard.folder import save
 from regard.inspection.trace import Trace, TracedPicture
 from regard.inspection.trace.schema import TraceDocument
 from regard.lessons.explanation import explain_lecture, explain_masks, explain_scores
 from regard.serving import Settings, open_models
 from regard.serving.application import RECORDED, openapi
-from regard.systems import build
+from regard.serving.routes.use import UseResult
+from regard.systems import Result, build, load_system
 from regard.text import Words
 from tests.unit.serving.conftest import Live, living
 
@@ -163,6 +164,20 @@ def test_a_result_is_as_declared(name: str, live: Live, described: dict[str, Any
     route = "POST /api/v1/use"
     answer = answered(live, route, json={"model": name, "inputs": USED[name]}).json()
     check(described, answer, content(described, route, "application/json")["schema"])
+
+
+def test_what_every_system_gives_is_declared() -> None:
+    """A new system says in the type of its ``use`` what it gives, and the service declares that."""
+    declared = {Result, *get_args(UseResult)}  # a translator and its kin: tried above
+    for system in {name for network in NETWORKS.values() for name in network.systems.values()}:
+        given = get_type_hints(load_system(system).open.use)["return"]
+        if given is not NoReturn:
+            assert set(get_args(given)) <= declared, system
+            assert Result not in get_args(given) or system in (
+                "translation",
+                "dialogue",
+                "sequences",
+            )
 
 
 def test_a_stream_of_completions_is_as_declared(live: Live, described: dict[str, Any]) -> None:
