@@ -315,3 +315,24 @@ def test_a_picture_lies_under_each_word(
     again.get_by_role("button", name="Matrix").click()
     weights = View("matrix", "cross").table(made).mean
     eventually(again, lambda: cells(again, ".focus"), percents(weights))
+
+
+def test_the_report_of_the_demo(visit, tmp_path: Path) -> None:
+    from regard.lessons.report import write_page
+    from tests.unit.lessons.test_report import CONTENTS, EVIL
+
+    file = tmp_path / "report.html"
+    file.write_text(write_page(CONTENTS), encoding="utf-8")
+    there = visit(file.as_uri())
+    assert shown(there) == ["Report"]
+    expect(there.locator(".report h1")).to_have_text(f"A translator, {EVIL}")
+    expect(there.locator(".facts dd").first).to_have_text("12.3")
+    matrix = there.locator(".report figure").first
+    assert set(matrix.locator("svg text[data-row][data-column]").all_text_contents()) == {
+        *("20", "80", "30", "70")
+    }
+    expect(there.locator(".panels svg path")).to_have_count(2)  # of the word in focus
+    assert there.locator(".report script").count() == 0
+    there.get_by_role("button", name="中文").click()
+    expect(there.locator(".report h1")).to_have_text(f"一个翻译模型：{EVIL}")
+    expect(there.locator(".report")).to_contain_text("训练（含标签平滑，所以到不了 0）")

@@ -1,4 +1,4 @@
-"""A report of one model: one page that needs neither network nor program."""
+"""A report of one model: what was found, and the page that shows it without a network."""
 
 from regard.lessons.report.contents import (
     Contents,
@@ -8,7 +8,7 @@ from regard.lessons.report.contents import (
     SplitScore,
     TrainingSummary,
 )
-from regard.lessons.report.page import write_page
+from regard.lessons.report.document import document, write_page
 from regard.lessons.report.prose import PROSE, ROWS, name_pair, name_place
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "ShownSentence",
     "SplitScore",
     "TrainingSummary",
+    "document",
     "name_pair",
     "name_place",
     "write_page",

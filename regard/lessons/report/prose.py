@@ -1,7 +1,7 @@
 """The sentences of the page, each in English and in Chinese."""
 
+import re
 import tomllib
-from html import escape
 from importlib.resources import files
 
 from regard.lessons.antecedents import Reading
@@ -60,21 +60,23 @@ def name_place(reading: Reading) -> tuple[str, str]:
     )
 
 
-def say(name: str, **values: object) -> str:
-    """A sentence in both languages, of which the page shows one; a value may be one for each."""
-    said = []
-    for i, text in enumerate(PROSE[name]):
-        own = {key: one[i] if isinstance(one, tuple) else one for key, one in values.items()}
-        said.append(text.format(**{key: escape(str(one)) for key, one in own.items()}))
-    return _marked(*said)
-
-
-def both(english: str, chinese: str) -> str:
-    """Two texts, escaped, of which the page shows one."""
-    return _marked(escape(english), escape(chinese))
-
-
-def _marked(english: str, chinese: str) -> str:
-    return f'<span class="said" lang="en">{english}</span>' + (
-        f'<span class="said" lang="zh-Hans">{chinese}</span>'
+def say(name: str, **values: object) -> tuple[list[list[str]], list[list[str]]]:
+    """A sentence in both languages, each in parts of one style; a value may be one for each."""
+    english, chinese = (
+        _styled(
+            text, {key: one[i] if isinstance(one, tuple) else one for key, one in values.items()}
+        )
+        for i, text in enumerate(PROSE[name])
     )
+    return english, chinese
+
+
+def _styled(text: str, values: dict[str, object]) -> list[list[str]]:
+    """The parts of a text as ``[style, words]``; what is put in is never taken for a style."""
+    parts = re.split(r"<(code|i|b)>(.*?)</\1>", text)
+    found = []
+    for at in range(0, len(parts), 3):
+        found.append(["plain", parts[at].format(**values)])
+        if at + 1 < len(parts):
+            found.append([parts[at + 1], parts[at + 2].format(**values)])
+    return [part for part in found if part[1]]
