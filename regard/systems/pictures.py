@@ -257,6 +257,9 @@ class PictureGenerator(OpenedModel):
     ) -> NoReturn:
         raise WrongModelError(refusal(self.loaded, "write what could become more or less probable"))
 
+    def _read_again(self, seen: Trace) -> NoReturn:
+        raise WrongModelError(refusal(self.loaded, "write what could become more or less probable"))
+
     def _losses(self, examples: Iterable[Any]) -> Iterator[tuple[int, Losses]]:
         raise WrongModelError(refusal(self.loaded, "write what could become more or less probable"))
 

@@ -161,6 +161,8 @@ def test_a_trace_holds_the_weights_of_the_places_asked_for(place: Path) -> None:
         model.ablate(4, "cross.0.0")
     with pytest.raises(RegardError, match="does not write"):
         model.importance([4])
+    with pytest.raises(RegardError, match="does not write"):
+        model.retrace(trace, "cross.0.0")
 
 
 def test_it_is_measured_beside_controls(place: Path, tmp_path: Path) -> None:
