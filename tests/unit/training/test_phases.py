@@ -142,6 +142,22 @@ def test_statistics_are_averaged_as_weights_are() -> None:
     assert again.state()["average.statistics"].equal(updater.state()["average.statistics"])
 
 
+def test_processes_share_the_mean_of_their_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other process has a mean of 5 and a gradient of 1 wherever this one has 1 and 3."""
+    model = nn.BatchNorm1d(2)
+    updater = Updater(model)
+    model.running_mean.fill_(1.0)  # type: ignore[union-attr, operator]
+    updater.gradient.fill_(3.0)
+
+    def add(value: Tensor) -> None:
+        value += 5.0 if value is model.running_mean else 1.0
+
+    monkeypatch.setattr(torch.distributed, "all_reduce", add)
+    updater.reduce(Ranks(0, 2))
+    assert model.running_mean.tolist() == [3.0, 3.0]  # type: ignore[union-attr, operator]
+    assert set(updater.gradient.tolist()) == {4.0}
+
+
 def test_one_phase_is_kept_under_the_names_it_always_had() -> None:
     recipe = TrainingSection(ema=0.9)
     phased = PhasedUpdater(nn.Linear(2, 2), (Phase(first_loss),), recipe)
