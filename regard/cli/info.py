@@ -18,6 +18,7 @@ _KINDS = {
     "sentencepiece": "pieces of words",
     "characters": "single characters",
     "words": "whole words",
+    "chinese-words": "whole words, Chinese too",
     "wordpiece": "pieces of words, WordPiece",
     "byte-pairs": "byte pairs",
 }

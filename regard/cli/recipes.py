@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.cli import searching
 from regard.cli.plain_help import PlainCommand, PlainGroup
 
 if TYPE_CHECKING:
@@ -58,10 +59,7 @@ def recipes(
 @app.command(cls=PlainCommand, epilog="Example: regard recipes show transformer-small")
 def show(
     name: Annotated[str, typer.Argument(help="A preset, or a recipe file (.toml).")],
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a value; may be repeated."),
-    ] = None,
+    changes: searching.Changes = None,
     as_json: AsJson = False,
 ) -> None:
     """Print a recipe as TOML; what it does not say has the default."""
@@ -82,8 +80,10 @@ def count_parameters(recipe: "Recipe", n_vocabulary: int) -> int:
 
     from regard.systems import build
 
-    known = {"dropout": 0.0, "labels": ("one", "another")}  # what data decide
-    own = {key: value for key, value in known.items() if key in type(recipe.model).model_fields}
+    # What data decide: a picture is as one of MNIST where the recipe leaves it open.
+    known = {"dropout": 0.0, "labels": ("one", "another"), "size": 28, "colours": 1}
+    fields = recipe.model.model_dump()
+    own = {key: value for key, value in known.items() if fields.get(key) in ("auto", ())}
     with torch.device("meta"):
         model = build(recipe.model.model_copy(update=own), n_vocabulary, n_vocabulary)
     return model.n_parameters

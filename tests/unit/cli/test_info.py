@@ -15,6 +15,7 @@ READS = {
     "sentencepiece": "16 tokens (pieces of words)",
     "characters": "16 tokens (single characters)",
     "words": "16 tokens (whole words)",
+    "chinese-words": "16 tokens (whole words, Chinese too)",
     "wordpiece": "16 tokens (pieces of words, WordPiece)",
     "byte-pairs": "16 tokens (byte pairs)",
 }
