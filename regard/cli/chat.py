@@ -1,7 +1,6 @@
 """`regard chat`: talk with a model that learned to answer; it remembers the last turns."""
 
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,16 +25,10 @@ def chat(
     alpha: searching.Alpha = 1.0,
     penalty: searching.Penalty = "wu",
     no_repeat: searching.NoRepeat = 0,
-    temperature: Annotated[
-        float | None, typer.Option(help="Draw by chance; below 1: less surprising.")
-    ] = None,
-    top_k: Annotated[
-        int | None, typer.Option(min=0, help="Draw among the K most probable; 0: all.")
-    ] = None,
-    top_p: Annotated[
-        float | None, typer.Option(help="Draw among the fewest that reach this share.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 1,
+    temperature: searching.Temperature = None,
+    top_k: searching.TopK = None,
+    top_p: searching.TopP = None,
+    seed: searching.Seed = 1,
     max_length: Annotated[int, typer.Option(min=1, help="The most tokens of an answer.")] = 100,
     max_tokens: searching.MaxTokens = 512,
     show: Annotated[
@@ -48,9 +41,8 @@ def chat(
     device: searching.Device = "auto",
 ) -> None:
     """Talk with a model that learned to answer, a line each; it remembers the last turns."""
-
+    from regard.cli.arriving import lines_of_stdin, typed_lines
     from regard.decoding import Search
-    from regard.devices import choose_device
     from regard.errors import UsageError
     from regard.systems import DialogueModel
 
@@ -66,12 +58,12 @@ def chat(
     search = Search(
         width=beam, alpha=alpha, penalty=penalty, no_repeat=no_repeat, sampling=sampling
     )
-    searching.set_threads(threads)
-    answering = DialogueModel.open(model, device=choose_device(device), max_tokens=max_tokens)
+    answering = searching.open_as(DialogueModel, model, device, threads, max_tokens=max_tokens)
     talk = answering.chat(search, longest=max_length)
     searching.write_utf8()
     is_typed = sys.stdin.isatty()
-    lines = _typed(f"{model}: {_COMMANDS}") if is_typed else _arriving()
+    arriving = (line for burst in lines_of_stdin() for line in burst)
+    lines = typed_lines(f"{model}: {_COMMANDS}") if is_typed else arriving
     try:
         for line in lines:
             if not _answered(talk, line.strip(), is_typed=is_typed, shows=show):
@@ -80,18 +72,6 @@ def chat(
         if not is_typed:
             raise
         typer.echo(err=True)  # who talks may leave at any moment
-
-
-def _typed(greeting: str) -> Iterator[str]:
-    from regard.cli.arriving import typed_lines
-
-    return typed_lines(greeting)
-
-
-def _arriving() -> Iterator[str]:
-    from regard.cli.arriving import lines_of_stdin
-
-    return (line for burst in lines_of_stdin() for line in burst)
 
 
 def _answered(talk: "Chat", line: str, *, is_typed: bool, shows: bool) -> bool:
@@ -104,7 +84,7 @@ def _answered(talk: "Chat", line: str, *, is_typed: bool, shows: bool) -> bool:
         return True
     goes_on = line != "/quit"
     if line and goes_on:
-        _tell(_obeyed(talk, line))
+        searching.tell(_obeyed(talk, line))
     elif not is_typed:  # as in files of conversations
         talk.reset()
     if not is_typed:
@@ -126,11 +106,11 @@ def _give(talk: "Chat", line: str, *, shows: bool) -> None:
     if answer.n_left_out:
         were = noun(answer.n_left_out, "was", "were")
         left_out = counted(answer.n_left_out, "token")
-        _tell(f"that was too long: its last {left_out} {were} not read")
+        searching.tell(f"that was too long: its last {left_out} {were} not read")
     if shows:
         scored = talk.scored(answer)
         n = len(scored.tokens)
-        _tell(
+        searching.tell(
             f"log-probability {scored.log_probability:.2f} of {n} piece{'s' * (n != 1)}; it read "
             f"{answer.source}"
         )
@@ -144,7 +124,3 @@ def _obeyed(talk: "Chat", command: str) -> str:
     if command == "/undo":
         return "the last turn is taken back" if talk.undo() else "there is nothing to take back"
     return f"there is no {command.split()[0]}: {_COMMANDS}"
-
-
-def _tell(sentence: str) -> None:
-    typer.echo(f"regard: {sentence}", err=True)

@@ -85,10 +85,9 @@ def _classify(judge: "TextClassifier", lines: list[str], top: int, *, as_json: b
             typer.echo(f"{one.label}\t{one.probability:.3f}\t{line}")
     if n_cut:
         are, beginnings = ("is", "its beginning") if n_cut == 1 else ("are", "their beginnings")
-        typer.echo(
-            f"regard: {n_cut} of these texts {are} longer than the {judge.limit} tokens "
-            f"the model sees: it read {beginnings}",
-            err=True,
+        searching.tell(
+            f"{n_cut} of these texts {are} longer than the {judge.limit} tokens "
+            f"the model sees: it read {beginnings}"
         )
     if refusal is not None:
         raise refusal

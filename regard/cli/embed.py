@@ -28,7 +28,6 @@ def embed(
     import numpy as np
 
     from regard.cli.arriving import lines_of_files, lines_of_stdin
-    from regard.devices import choose_device
     from regard.errors import UsageError, WriteError
     from regard.files import whole_file
     from regard.systems import TextEncoder
@@ -42,8 +41,7 @@ def embed(
         raise UsageError(
             f"--out {out}: there is no folder {out.parent}; make it, or choose another"
         )
-    searching.set_threads(threads)
-    finder = TextEncoder.open(model, device=choose_device(device))
+    finder = searching.open_as(TextEncoder, model, device, threads)
     if similarity:
         typer.echo(f"{finder.similarity(*similarity):.4f}")
         return
@@ -58,10 +56,7 @@ def embed(
         which = f"line {cut[0] + 1}, which is longer"
         if len(cut) > 1:
             which = f"{len(cut):,} sentences that are longer, line {cut[0] + 1} the first"
-        typer.echo(
-            f"regard: of {which}, the model reads {finder.sentence_length} tokens",
-            err=True,
-        )
+        searching.tell(f"of {which}, the model reads {finder.sentence_length} tokens")
     if out is not None:
         if not lines:
             raise UsageError("there are no sentences: give a file, or lines on standard input")

@@ -15,11 +15,9 @@ if TYPE_CHECKING:
 
 def evaluate(
     model: Annotated[Path | None, typer.Argument(help="A model folder.")] = None,
-    source: Annotated[Path | None, typer.Option(help="Sentences, a line each.")] = None,
-    target: Annotated[Path | None, typer.Option(help="Their translations, the references.")] = None,
-    corpus: Annotated[
-        str | None, typer.Option(help="In place of the two files: dates:test, or a file of pairs.")
-    ] = None,
+    source: searching.Sentences = None,
+    target: searching.References = None,
+    corpus: searching.Corpus = None,
     dialogue: Annotated[
         Path | None,
         typer.Option(help="In place of the two files: conversations, each turn to be answered."),
@@ -58,12 +56,7 @@ def evaluate(
     measure: Annotated[
         list[str] | None, typer.Option(help="bleu, chrf or ter; repeatable.", show_default="all")
     ] = None,
-    tokenize: Annotated[
-        str | None,
-        typer.Option(
-            help="How BLEU cuts text: 13a, zh, char or none.", show_default="what fits the text"
-        ),
-    ] = None,
+    tokenize: searching.Tokenize = None,
     samples: Annotated[int, typer.Option(min=2, help="Of the bootstrap.")] = 1000,
     save_outputs: Annotated[
         Path | None, typer.Option(help="Keep what the model wrote in this file.")

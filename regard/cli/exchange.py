@@ -24,10 +24,7 @@ def import_(
     """Read a model that another library made into a model folder."""
     from regard.systems import import_model
 
-    def tell(sentence: str) -> None:
-        typer.echo(f"regard: {sentence}", err=True)
-
-    made = import_model(path, out, tell, is_of_pairs=pairs)
+    made = import_model(path, out, searching.tell, is_of_pairs=pairs)
     n_source, n_target = len(made.source_tokenizer), len(made.target_tokenizer)
     tokens = f"{n_source:,}" if n_source == n_target else f"{n_source:,} + {n_target:,}"
     kind, shape = made.recipe.model.kind, made.recipe.model.shape

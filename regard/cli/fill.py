@@ -24,12 +24,9 @@ def fill(
     device: searching.Device = "auto",
 ) -> None:
     """Find the words that were taken out of a sentence: regard fill MODEL "The [MASK] sleeps"."""
-
-    from regard.devices import choose_device
     from regard.systems import TextEncoder
 
-    searching.set_threads(threads)
-    finder = TextEncoder.open(model, device=choose_device(device))
+    finder = searching.open_as(TextEncoder, model, device, threads)
     searching.write_utf8()
     answers = _of_lines(finder, k) if text is None else [(text, finder.fill(text, k))]
     for line, found in answers:

@@ -77,7 +77,6 @@ def generate(
     import torch
 
     from regard.cli.look import saving
-    from regard.devices import choose_device
     from regard.errors import UsageError
     from regard.systems import Looks, TextGenerator
 
@@ -95,14 +94,13 @@ def generate(
     best = "--greedy for the most probable token each time"
     heat = _TEMPERATURE if temperature is None else temperature
     sampling = None if greedy else searching.drawn_by(heat, top_k, top_p, seed, instead=best)
-    searching.set_threads(threads)
-    writer = TextGenerator.open(model, device=choose_device(device))
+    writer = searching.open_as(TextGenerator, model, device, threads)
     if threads is None and writer.model.n_parameters < _SMALL:
         torch.set_num_threads(1)
     text = _arrived() if prompt is None else prompt
     if unknown := writer.unknown(text):
         shown = " ".join(unknown[:10])
-        _tell(f"the model has never seen {shown}: read as unknown")
+        searching.tell(f"the model has never seen {shown}: read as unknown")
     looks = Looks(layer, head) if is_watched else None
     if looks is not None:
         looks.site(writer.model)  # refuses before the first word is given
@@ -141,7 +139,7 @@ def _write(
     for piece in writer.write_each(prompt, sampling, most=most, stops=stops, looks=looks):
         if isinstance(piece, Slid):
             if not is_told:
-                _tell(
+                searching.tell(
                     f"the text has {counted(piece.of, 'token')}, and the model sees "
                     f"{writer.model.context}: it goes on from the last {piece.n_seen}, and so "
                     "whenever they are full"
@@ -155,10 +153,6 @@ def _give(text: str) -> None:
     """To the reader at once."""
     sys.stdout.write(text)
     sys.stdout.flush()
-
-
-def _tell(sentence: str) -> None:
-    typer.echo(f"regard: {sentence}", err=True)
 
 
 def _show(looks: "Looks", writer: "TextGenerator") -> None:
@@ -183,17 +177,17 @@ def _draw(looks: "Looks", writer: "TextGenerator", prompt: str, places: list[Pat
 
     new = looks.ids[len(looks.ids) - len(looks.rows) :]
     if not new:
-        _tell("nothing was written, so there is nothing to draw")
+        searching.tell("nothing was written, so there is nothing to draw")
         return
     n_begun = max(1, len(looks.ids) - len(new))
     most = max(1, writer.model.context + 1 - n_begun)
     if len(new) > most:
         first = f"{counted(most, 'new token')} {noun(most, 'is', 'are')}"
-        _tell(f"only the first {first} drawn: then the model had read enough")
+        searching.tell(f"only the first {first} drawn: then the model had read enough")
     trace = writer.trace_written(prompt, new[:most])
     heads = None if looks.head is None else (looks.head,)
     layer = looks.site(writer.model).layer
     view = View("lines", layer=layer, heads=heads, reading="predicting")
     for place in places:
         saving.save(ViewedTrace(trace), view, place)
-        _tell(f"saved {place}")
+        searching.tell(f"saved {place}")

@@ -43,7 +43,6 @@ def sample(
     device: searching.Device = "auto",
 ) -> None:
     """Draw pictures from noise: a sheet of samples, or the way from one to another."""
-    from regard.devices import choose_device
     from regard.systems.pictures import PictureGenerator
 
     if out.suffix.lower() not in _ENDINGS:
@@ -53,8 +52,7 @@ def sample(
     if from_seed is not None and seed is not None:
         raise UsageError("--seed is of single pictures, --from-seed and --to-seed of ways: choose")
     rows, columns = _grid(grid)
-    searching.set_threads(threads)
-    opened = PictureGenerator.open(model, device=choose_device(device))
+    opened = searching.open_as(PictureGenerator, model, device, threads)
     if from_seed is None or to_seed is None:
         drawn = opened.sample(rows * columns, label=label, seed=1 if seed is None else seed)
     else:

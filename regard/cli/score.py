@@ -38,11 +38,10 @@ def score(
     total, n_tokens, n_lines = 0.0, 0, 0
     for number, scored in enumerate(translator.score(pairs), 1):
         if scored.n_left_out:
-            typer.echo(
-                f"regard: line {number} is too long: {counted(scored.n_left_out, 'token')} "
+            searching.tell(
+                f"line {number} is too long: {counted(scored.n_left_out, 'token')} "
                 f"{noun(scored.n_left_out, 'was', 'were')} left out "
-                f"({searching.why_left_out(translator)})",
-                err=True,
+                f"({searching.why_left_out(translator)})"
             )
         typer.echo(_line(number, scored, is_json=as_json, with_tokens=tokens))
         n_lines = number

@@ -4,7 +4,7 @@ import io
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from regard.decoding import Limits, Sampling, Search
     from regard.systems import OpenedModel, Translator
 
+Opened = TypeVar("Opened", bound="OpenedModel")
 WIDEST = 1000  # as of a Search, which is not asked here: it brings torch, and --help is quick
 MOST_THREADS = 1024  # more than any machine has use for, and systems fail at some thousands
 Model = Annotated[Path, typer.Argument(help="A model folder, as `regard train` makes them.")]
@@ -29,6 +30,27 @@ NoRepeat = Annotated[
 ]
 MaxTokens = Annotated[int, typer.Option(min=1, help="Tokens of a source; what is beyond is cut.")]
 Batch = Annotated[int, typer.Option(min=1, help="Rows that are searched together.")]
+Temperature = Annotated[
+    float | None, typer.Option(help="Draw by chance; below 1: less surprising.")
+]
+TopK = Annotated[int | None, typer.Option(min=0, help="Draw among the K most probable; 0: all.")]
+TopP = Annotated[float | None, typer.Option(help="Draw among the fewest that reach this share.")]
+Seed = Annotated[int, typer.Option(help="Of what is drawn.")]
+Sentences = Annotated[Path | None, typer.Option(help="Sentences, a line each.")]
+References = Annotated[Path | None, typer.Option(help="Their translations, the references.")]
+Corpus = Annotated[
+    str | None, typer.Option(help="In place of the two files: dates:test, or a file of pairs.")
+]
+Tokenize = Annotated[
+    str | None,
+    typer.Option(
+        help="How BLEU cuts text: 13a, zh, char or none.", show_default="what fits the text"
+    ),
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change the recipe: model.n_layers=4"),
+]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]
 Threads = Annotated[
     int | None, typer.Option(min=1, max=MOST_THREADS, help="Processor threads.", show_default="all")
@@ -98,6 +120,16 @@ def open_writing(
         )
     set_threads(threads)
     return open_model(model, choose_device(device)).with_limit(max_tokens)
+
+
+def open_as(
+    kind: "type[Opened]", model: Path, device: str, threads: int | None, **options: Any
+) -> "Opened":
+    """A model as what it is used for, on the device and with the threads asked for."""
+    from regard.devices import choose_device
+
+    set_threads(threads)
+    return kind.open(model, device=choose_device(device), **options)
 
 
 def set_threads(threads: int | None) -> None:
@@ -175,6 +207,11 @@ def write_utf8() -> None:
     """Let a pipe carry UTF-8 wherever we are: what was read as UTF-8 is written so."""
     if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+
+
+def tell(sentence: str) -> None:
+    """Say what one should know, on standard error."""
+    typer.echo(f"regard: {sentence}", err=True)
 
 
 def why_left_out(translator: "Translator") -> str:

@@ -81,7 +81,6 @@ def serve(
         if (error.name or "").partition(".")[0] == "regard":
             raise
         raise MissingExtraError("serving over HTTP", "serve") from error
-    import torch
 
     from regard.devices import choose_device
     from regard.kernels import keep_heap
@@ -115,8 +114,7 @@ def serve(
     chosen = choose_device(device)
     if chosen.type == "cpu":
         keep_heap()
-    if threads is not None:
-        torch.set_num_threads(threads)
+    searching.set_threads(threads)
     is_fast = searching.is_another(engine, compute, has_ensemble=False)
     catalogue = open_models(
         models or [],
@@ -134,7 +132,7 @@ def serve(
         names = f"{names or 'recorded sentences'}, {counted(n_runs, 'run')}"
 
     def began(address: str) -> None:
-        typer.echo(f"regard: {names or 'recorded sentences'} at {address} (Ctrl-C stops)", err=True)
+        searching.tell(f"{names or 'recorded sentences'} at {address} (Ctrl-C stops)")
 
     server.serve_until_stopped(began)
 

@@ -29,11 +29,9 @@ def tag(
     device: searching.Device = "auto",
 ) -> None:
     """Tell the tag of each word, one a line after its word; or judge a model with --gold FILE."""
-    from regard.devices import choose_device
     from regard.systems import WordTagger
 
-    searching.set_threads(threads)
-    judge = WordTagger.open(model, device=choose_device(device))
+    judge = searching.open_as(WordTagger, model, device, threads)
     searching.write_utf8()
     if gold is not None:
         labelled.refuse_both(text)
@@ -43,7 +41,7 @@ def tag(
     for burst in labelled.bursts(text):
         sentences = [(line, _words(judge, line, spaces)) for line in burst]
         if not is_told and (note := _how_cut(judge, burst, spaces)):
-            typer.echo(f"regard: {note}", err=True)
+            searching.tell(note)
             is_told = True
         for line, tagged in zip(burst, judge.tag_each(sentences), strict=True):
             if as_json:

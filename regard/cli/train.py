@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from regard.cli import searching
+
 Files = Annotated[
     list[str] | None,
     typer.Option(
@@ -90,17 +92,12 @@ def train(
             help="Begin from the encoder and tokenizer of a bert (bert-classify and bert-tag).",
         ),
     ] = None,
-    change: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change the recipe: model.n_layers=4"),
-    ] = None,
+    change: searching.Changes = None,
     out: Annotated[
         Path | None, typer.Option(help="The model folder; the same one again continues the run.")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Processor threads.", show_default="all")
-    ] = None,
+    device: searching.Device = "auto",
+    threads: searching.Threads = None,
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write curves for TensorBoard.")
     ] = False,

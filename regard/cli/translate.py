@@ -7,8 +7,6 @@ import typer
 
 from regard.cli import searching
 
-Share = Annotated[float | None, typer.Option(help="Sample among the fewest that reach this share.")]
-
 
 def translate(
     model: searching.Model,
@@ -35,12 +33,10 @@ def translate(
     sample: Annotated[
         bool, typer.Option("--sample", help="Draw by chance instead of searching for the best.")
     ] = False,
-    temperature: Annotated[float | None, typer.Option(help="Below 1: less surprising.")] = None,
-    top_k: Annotated[
-        int | None, typer.Option(min=0, help="Sample among the K most probable; 0: all.")
-    ] = None,
-    top_p: Share = None,
-    seed: Annotated[int, typer.Option(help="Of the samples.")] = 1,
+    temperature: searching.Temperature = None,
+    top_k: searching.TopK = None,
+    top_p: searching.TopP = None,
+    seed: searching.Seed = 1,
     prefix: Annotated[str, typer.Option(help="How every translation begins.")] = "",
     prefixes: Annotated[
         Path | None, typer.Option(help="A file: how the translation of each line begins.")

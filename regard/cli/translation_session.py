@@ -9,10 +9,8 @@ from itertools import repeat
 from pathlib import Path
 from typing import TextIO, TypeVar
 
-import typer
-
 from regard.cli.arriving import lines_of_files, lines_of_stdin, typed_lines
-from regard.cli.searching import why_left_out, write_utf8
+from regard.cli.searching import tell, why_left_out, write_utf8
 from regard.cli.translation_writer import Writer
 from regard.counting import counted, noun
 from regard.data.lines import read_lines
@@ -141,7 +139,7 @@ class Session:
                 number += len(burst)
         finally:
             if unknown.sentence:
-                typer.echo(f"regard: {unknown.sentence}", err=True)
+                tell(unknown.sentence)
 
     def _found(
         self, burst: list[str], number: int, unknown: UnknownWords
@@ -158,7 +156,7 @@ class Session:
             if n_left_out := translations[0].n_left_out:
                 were = noun(n_left_out, "was", "were")
                 left_out = f"its last {counted(n_left_out, 'token')} {were} left out"
-                _warn(f"line {i} is too long: {left_out} ({why_left_out(self.translator)})")
+                tell(f"line {i} is too long: {left_out} ({why_left_out(self.translator)})")
             yield i, line, translations
 
     def _typed(self) -> Iterator[list[str]]:
@@ -168,10 +166,6 @@ class Session:
         )
         for line in typed_lines(f"{names}: a sentence a line; Ctrl-D leaves"):
             yield [line]
-
-
-def _warn(sentence: str) -> None:
-    typer.echo(f"regard: {sentence}", err=True)
 
 
 @contextmanager

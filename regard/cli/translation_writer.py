@@ -35,13 +35,17 @@ class Writer:
             return
         for window in windows(found, _TOGETHER):
             flat = [(source, one) for _, source, many in window for one in many]
-            scored = iter(self._scored(flat))
-            aligned = iter(self._aligned(flat))
+            known = zip(self._scored(flat), self._aligned(flat), strict=True)
             for number, source, many in window:
-                yield [
-                    self._line(number, rank, source, one, next(scored), next(aligned))
-                    for rank, one in enumerate(many, 1)
-                ]
+                lines = []
+                for rank, one in enumerate(many, 1):
+                    scored, aligned = next(known)
+                    place = {"line": number, "rank": rank, "source": source}
+                    if self.is_json:
+                        lines.append(self._object(place, one, scored, aligned))
+                    else:
+                        lines.append(self._plain(number, one, scored, aligned))
+                yield lines
 
     def _scored(self, flat: list[tuple[str, Translation]]) -> list[Scored | None]:
         if not (self.with_scores or self.is_json):
@@ -53,19 +57,6 @@ class Writer:
         if not (self.with_alignments or self.with_attention):
             return [None] * len(flat)
         return list(self.translator.align_many((source, one.text) for source, one in flat))
-
-    def _line(
-        self,
-        number: int,
-        rank: int,
-        source: str,
-        one: Translation,
-        scored: Scored | None,
-        aligned: Alignment | None,
-    ) -> str:
-        if not self.is_json:
-            return self._plain(number, one, scored, aligned)
-        return self._object(number, rank, source, one, scored, aligned)
 
     def _plain(
         self, number: int, one: Translation, scored: Scored | None, aligned: Alignment | None
@@ -82,17 +73,12 @@ class Writer:
 
     def _object(
         self,
-        number: int,
-        rank: int,
-        source: str,
+        place: dict[str, Any],
         one: Translation,
         scored: Scored | None,
         aligned: Alignment | None,
     ) -> str:
-        record: dict[str, Any] = {
-            "line": number,
-            "rank": rank,
-            "source": source,
+        record = place | {
             "text": one.text,
             "score": one.score,
             "log_probability": one.log_probability,

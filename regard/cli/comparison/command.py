@@ -16,17 +16,10 @@ Models = Annotated[list[Path], typer.Argument(help="Model folders, two or more."
 
 def compare(
     models: Models,
-    source: Annotated[Path | None, typer.Option(help="Sentences, a line each.")] = None,
-    target: Annotated[Path | None, typer.Option(help="Their translations, the references.")] = None,
-    corpus: Annotated[
-        str | None, typer.Option(help="In place of the two files: dates:test, or a file of pairs.")
-    ] = None,
-    tokenize: Annotated[
-        str | None,
-        typer.Option(
-            help="How BLEU cuts text: 13a, zh, char or none.", show_default="what fits the text"
-        ),
-    ] = None,
+    source: searching.Sentences = None,
+    target: searching.References = None,
+    corpus: searching.Corpus = None,
+    tokenize: searching.Tokenize = None,
     parts: Annotated[
         int, typer.Option(min=1, max=20, help="Parts of the sentences, from short to long.")
     ] = 4,

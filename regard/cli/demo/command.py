@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from regard.cli import searching
+
 
 def demo(
     pair: Annotated[
@@ -28,14 +30,9 @@ def demo(
     test_size: Annotated[
         int, typer.Option(min=1, help="Held-out sentences it is measured on.")
     ] = 1000,
-    change: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change the recipe: training.updates=500"),
-    ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Processor threads.", show_default="all")
-    ] = None,
+    change: searching.Changes = None,
+    device: searching.Device = "auto",
+    threads: searching.Threads = None,
 ) -> None:
     """Train a small translator in minutes, measure it, and look inside; run again to continue.
 

@@ -133,7 +133,7 @@ def look(
     if change is not None and shown is None:
         remarks.append(change.said_of(trace))
     for remark in remarks:
-        typer.echo(f"regard: {remark}", err=True)
+        searching.tell(remark)
     if as_json:
         showing.write_json(trace)
     elif shown is not None:
