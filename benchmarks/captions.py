@@ -46,12 +46,12 @@ from regard.systems.caption_evaluation import COLUMNS, CaptionEvaluation
 from regard.systems.captions import PictureCaptioner
 
 DISTRIBUTION = "decoder.attention.normaliser.distribution"
-KEEP_AT = [50, 100, 200, 500, 1000, 1500, 2000]
+KEEP_AT = [50, 100, 200, 500, 1000, 2000, 4000, 6000]
 SOFT: dict[str, object] = {}
 HARD: dict[str, object] = {
     "model.normaliser": "hard",
     "model.coverage": 0.0,
-    "model.baseline": "word-average",
+    "model.baseline": "word",
     "model.entropy": 0.002,
     "model.expectation": 0.5,
 }
@@ -278,7 +278,8 @@ def gradient_variance(model: Captioner, batch: Batch, *, has_baseline: bool, n: 
             reward = -torch.nn.functional.cross_entropy(logits, labels[is_real], reduction="none")
         baseline: Tensor | float = 0.0
         if has_baseline:
-            baseline = model.expected_reward(reward, labels[is_real])
+            assert predicted.queries is not None
+            baseline = model.expected_reward(reward, labels[is_real], predicted.queries)
         loss = reinforce(predicted.log_choice, reward, baseline) / len(reward)
         gradients = torch.autograd.grad(loss, parameters)
         found.append(torch.cat([one.flatten() for one in gradients]))

@@ -312,7 +312,7 @@ class CaptionerSection(RecurrentNetwork):
     coverage: Annotated[float, Field(ge=0.0)] = 0.0  # λ of doubly stochastic attention
     # Of hard attention: what draws are compared with, what a nat of entropy is worth, and how often
     # the expectation stands in place of a draw.
-    baseline: Literal["learned", "moving-average", "word-average"] = "learned"
+    baseline: Literal["learned", "moving-average", "word"] = "learned"
     entropy: Annotated[float, Field(ge=0.0)] = 0.0
     expectation: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
 

@@ -22,6 +22,7 @@ class Predicted(NamedTuple):
     cost: Float[Tensor, ""] | None = None  # of computing, in nats a word: added to the loss
     log_choice: Float[Tensor, "N"] | None = None
     baseline: Float[Tensor, "N"] | None = None
+    queries: Float[Tensor, "N H"] | None = None  # for which it was drawn
 
 
 class Model(nn.Module):

@@ -107,7 +107,7 @@ class Bridged(PreparedScore):
         return scores
 
 
-BASELINES = ("learned", "moving-average", "word-average")
+BASELINES = ("learned", "moving-average", "word")
 
 # These multiply query and key number by number.
 ALIKE = ("dot", "scaled-dot", "content")
@@ -239,12 +239,37 @@ class Decoded(NamedTuple):
         )
 
 
+class WordBaseline(nn.Module):
+    """What log p(word) was lately for each word, and how it depends on the query that looked.
+
+    ``b = m_y + u_yᵀ h`` with the moving average m_y of the word y that is to be said, and a
+    regression u_y. The word is known before anything is drawn, so that b is a baseline.
+    """
+
+    def __init__(self, n_words: int, d_query: int) -> None:
+        super().__init__()
+        self.averages = MovingAverages(n_words)
+        self.slopes = nn.Embedding(n_words, d_query)
+        nn.init.zeros_(self.slopes.weight)
+
+    def forward(
+        self,
+        reward: Float[Tensor, "N"],
+        labels: Int[Tensor, "N"],
+        queries: Float[Tensor, "N H"],
+    ) -> Float[Tensor, "N"]:
+        """What was expected of each word before these rewards, which are remembered."""
+        slopes: Tensor = self.slopes(labels)
+        expected: Tensor = self.averages(reward, labels)
+        return expected + (slopes * queries).sum(-1)
+
+
 class LookingTranslator(EncoderDecoder):
     """A recurrent translator that looks at its source before every word.
 
     If it ``draws`` one place to look at (hard attention), a baseline says beforehand what
     log p(word) will be, and a draw is worth what it brings beyond that: a small regression from
-    the query ("learned"), a moving average, or one for each of ``n_words`` words.
+    the query ("learned"), a moving average, or both for each of ``n_words`` words ("word").
     """
 
     def __init__(
@@ -260,10 +285,10 @@ class LookingTranslator(EncoderDecoder):
         if baseline not in BASELINES:
             raise UsageError(f"there is no baseline {baseline!r}: choose {' or '.join(BASELINES)}")
         self.expected = nn.Linear(d_query, 1) if draws and baseline == "learned" else None
-        self.average: MovingAverage | MovingAverages | None = None
+        self.average: MovingAverage | WordBaseline | None = None
         if draws and baseline != "learned":
             is_one = baseline == "moving-average"
-            self.average = MovingAverage() if is_one else MovingAverages(n_words)
+            self.average = MovingAverage() if is_one else WordBaseline(n_words, d_query)
 
     def hidden_and_choices(self, source: Source, target: Int[Tensor, "B T"]) -> Decoded:
         """The vectors that predict the next words, and log p of every place that was drawn."""
@@ -287,18 +312,21 @@ class LookingTranslator(EncoderDecoder):
         hidden = decoded.hidden[is_real]
         if decoded.choice is None:
             return Predicted(hidden)
-        baseline = None
-        if self.expected is not None:
-            # What is expected must not change the queries, only learn from them.
-            baseline = self.expected(decoded.queries[is_real].detach())[:, 0]
-        return Predicted(hidden, None, decoded.choice.log_probability[is_real], baseline)
+        # What is expected must not change the queries, only learn from them.
+        queries = decoded.queries[is_real].detach()
+        baseline = None if self.expected is None else self.expected(queries)[:, 0]
+        log_choice = decoded.choice.log_probability[is_real]
+        return Predicted(hidden, None, log_choice, baseline, queries)
 
     def expected_reward(
-        self, reward: Float[Tensor, "N"], labels: Int[Tensor, "N"]
+        self,
+        reward: Float[Tensor, "N"],
+        labels: Int[Tensor, "N"],
+        queries: Float[Tensor, "N H"],
     ) -> Float[Tensor, "N"]:
-        """What log p of these words was on average before, where that is the baseline."""
-        if isinstance(self.average, MovingAverages):
-            return self.average(reward, labels)  # type: ignore[no-any-return]
+        """What log p of these words was expected to be, where earlier rewards say it."""
+        if isinstance(self.average, WordBaseline):
+            return self.average(reward, labels, queries)  # type: ignore[no-any-return]
         assert self.average is not None
         return self.average(reward).expand_as(reward)  # type: ignore[no-any-return]
 

@@ -12,6 +12,8 @@ from regard.models.source_attention import LookingTranslator
 from regard.shapes import Float, Int, Tensor
 from regard.special import PAD
 
+_SMALL = 0.01  # of the loss of what is expected, beside that of the words
+
 
 @runtime_checkable
 class Task(Protocol):
@@ -66,15 +68,19 @@ def _learned_choice(
     """What teaches where to look, of draws: the reward is ``log p(word)`` of the word at hand.
 
     What it was expected to be is a moving average (Xu et al. 2015), or learns by least squares
-    (Mnih and Gregor 2014). As a value it is 0.
+    (Mnih and Gregor 2014), or both, word by word. As a value it is 0.
     """
     assert predicted.log_choice is not None
     logits = model.output(predicted.hidden.detach()).detach()
     reward = -F.cross_entropy(logits, labels, reduction="none")
     if predicted.baseline is None:
         assert isinstance(model, LookingTranslator)
-        expected = model.expected_reward(reward, labels)
-        return reinforce(predicted.log_choice, reward, expected)
+        assert predicted.queries is not None
+        expected = model.expected_reward(reward, labels, predicted.queries)
+        policy = reinforce(predicted.log_choice, reward, expected)
+        # Adam makes steps of one size whatever the scale; clipping would let it crowd out the rest.
+        expecting = _SMALL * baseline_loss(expected, reward)
+        return policy + expecting - expecting.detach()
     expecting = baseline_loss(predicted.baseline, reward)
     policy = reinforce(predicted.log_choice, reward, predicted.baseline)
     return policy + expecting - expecting.detach()

@@ -12,6 +12,7 @@ from regard.models import Captioner, EncoderDecoder
 from regard.models.captioner import GivenFeatures, PictureEncoder
 from regard.models.interface import Step
 from regard.models.recurrent import RecurrentSizes
+from regard.models.source_attention import WordBaseline
 from regard.training.tasks import translation
 
 WORDS, WORD, HIDDEN, CHANNELS = 11, 6, 7, (4, 5)
@@ -187,11 +188,15 @@ def test_what_draws_are_compared_with_is_learned_or_an_average() -> None:
     assert model.average is not None
     assert float(model.average.mean) < 0
     assert "average.mean" in model.state_dict()  # so that a run continues exactly
-    words = build(normaliser="hard", baseline="word-average").train()
-    translation(words, Batch(SOURCE, TARGET), 0.0)
-    assert words.average is not None
-    seen = words.average.n_seen.nonzero().flatten().tolist()
-    assert seen == sorted(set(TARGET[:, 1:].flatten().tolist()) - {0})
+    words = build(normaliser="hard", baseline="word").train()
+    loss, _ = translation(words, Batch(SOURCE, TARGET), 0.0)
+    assert isinstance(words.average, WordBaseline)
+    said = sorted(set(TARGET[:, 1:].flatten().tolist()) - {0})
+    assert words.average.averages.n_seen.nonzero().flatten().tolist() == said
+    loss.backward()  # the regression of every word that was said learns
+    slopes = words.average.slopes.weight.grad
+    assert slopes is not None
+    assert slopes.abs().sum(1).nonzero().flatten().tolist() == said
     with pytest.raises(UsageError, match="no baseline 'median'"):
         build(normaliser="hard", baseline="median")
 
