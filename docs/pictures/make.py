@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from regard.attention import sinusoids
-from regard.inspection.figures import View, figure, positions
+from regard.inspection.figures import Curve, Plot, View, curves, figure, positions
 from regard.inspection.trace import Trace
 
 HERE = Path(__file__).parent
@@ -52,6 +52,20 @@ def draw_caption(folder: Path) -> None:
     """Where a captioner looked for each word of a scene that it had not learned from."""
     trace = Trace.open(HERE / "scene.trace")
     figure(trace, View("pictures", hides_special=True)).save(folder / "caption.svg")
+
+
+def draw_lengths(folder: Path) -> None:
+    """BLEU by the length of the source, as the table of benchmarks/RESULTS.md has it."""
+    lines = (HERE.parents[1] / "benchmarks" / "RESULTS.md").read_text("utf-8").splitlines()
+    head = next(i for i, line in enumerate(lines) if "| 5–9 words |" in line)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[head : head + 8]]
+    found = tuple(
+        Curve(f"{name.partition(' (')[0]}  ({bleu})", tuple(enumerate(map(float, by_length))))
+        for name, _, bleu, _, _, *by_length, _ in rows[2:]
+    )
+    ticks = tuple(enumerate(name.removesuffix(" words") for name in rows[0][5:-1]))
+    plot = Plot(found, "words of the source", "BLEU", ticks=ticks)
+    curves([plot], "Quality by the length of the source").save(folder / "lengths.png")
 
 
 def draw_terminal(
@@ -115,6 +129,7 @@ def main(folder: Path = HERE) -> None:
     draw_lecture(folder)
     draw_look(folder)
     draw_caption(folder)
+    draw_lengths(folder)
 
 
 if __name__ == "__main__":

@@ -208,7 +208,7 @@ def test_the_picture_is_saved(capsys: Captured, tmp_path: Path, is_json: bool) -
         capsys, "positions", "--length", "7", "--width", "6", "--save", str(place), *more
     )
     assert (code, err) == (0, "")
-    assert place.read_text().startswith("<?xml")
+    assert place.read_text().startswith("<svg")
     assert is_json or f"The picture is in {place}." in out.replace("\n", "")
 
 

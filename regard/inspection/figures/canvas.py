@@ -198,7 +198,9 @@ class Canvas:
             corners = np.meshgrid(
                 np.linspace(x, x + width, n_columns + 1), np.linspace(y, y + height, n_rows + 1)
             )
-            mesh = QuadMesh(np.stack(corners, -1), antialiased=False, **how)
+            # Edges of the cells' own colours: viewers leave seams between shapes without.
+            edges: dict[str, Any] = {"edgecolors": "face", "linewidth": 0.3, "antialiased": False}
+            mesh = QuadMesh(np.stack(corners, -1), **edges, **how)
             mesh.set_array(values)
             self._put(mesh)
         else:
@@ -229,7 +231,7 @@ class Canvas:
         start = x + self.text_width(left, SMALL) + 6
         self.text(x, y, left, SMALL, "soft")
         shades = np.linspace(low, high, 64)[None]
-        self.heat(start, y - 5, 120, 10, shades, low=low, high=high, name=name)
+        self.heat(start, y - 5, 120, 10, shades, low=low, high=high, name=name, most_shapes=0)
         self.boxes([(start, y - 5, 120, 10)], stroke="line")
         said = f"{right}  {meaning}".rstrip()
         self.text(start + 126, y, said, SMALL, "soft")

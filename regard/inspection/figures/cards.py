@@ -135,7 +135,7 @@ def _card(
     repeats = f" · {depths[t]} repeats" if t < len(depths) else ""
     inside, size, is_given = x + _INSIDE, BODY + 2, t < trace.n_given
     canvas.text(inside, y + 16, f"step {t}{repeats}", SMALL - 1, "soft")
-    share = f"p = {_share(math.exp(step.log_probability))}"
+    share = f"p = {_share(math.exp(step.log_probability))}".replace("= <", "<")
     canvas.text(x + _CARD - _INSIDE, y + 16, share, SMALL - 1, "soft", "end")
     text = Canvas.shortened(label.text, _CARD - 2 * _INSIDE, size, is_bold=not is_given)
     colour = "soft" if label.is_special or is_given else "ink"

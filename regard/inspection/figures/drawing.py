@@ -168,9 +168,9 @@ class Drawing:
 
         root, rest = svg[svg.index("<svg") :].split(">", 1)
         rest = re.sub(r'(?<= style=")font[^"]*', inherit, rest)
-        root += f' role="img" xml:space="preserve" font-family="{names}"'
-        title = escape(printable(self.title))
-        return f"{root}>\n<title>{title}</title><style>{faces}</style>{rest}".encode()
+        root += f' role="img" font-family="{names}"'
+        style = f"<style>text{{white-space:pre}}{faces}</style>"
+        return f"{root}>\n<title>{escape(printable(self.title))}</title>{style}{rest}".encode()
 
 
 def printable(text: str) -> str:

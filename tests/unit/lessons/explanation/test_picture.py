@@ -132,7 +132,7 @@ def test_lines_are_broken_between_words_and_formulas_stay_apart() -> None:
     step = ExplainedStep("A step", "a = b    c = d", "some words " * 60)
     drawn = explained(Explanation("topic", "Title", "Lead.", (step,)))
     assert "a = b    c = d" in texts(drawn)
-    assert 'xml:space="preserve"' in drawn.to_bytes("svg").decode()
+    assert "text{white-space:pre}" in drawn.to_bytes("svg").decode()
     broken = [line for line in texts(drawn) if "some" in line or "words" in line]
     assert len(broken) > 1
     assert " ".join(broken).split() == ["some", "words"] * 60
