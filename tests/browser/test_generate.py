@@ -65,7 +65,7 @@ def test_a_recorded_story_shows_what_a_word_looked_at(alone, visit) -> None:
     shares = [float(text) for text in said if re.fullmatch(r"\d\.\d{3}", text)]
     np.testing.assert_allclose(shares, np.sort(row)[::-1][:8], atol=6e-4)
     share = np.exp(head["steps"][at]["log_probability"])
-    expect(page.locator(".told")).to_contain_text(f"P = {round(100 * share)} %")
+    expect(page.locator(".telling-card .told")).to_contain_text(f"P = {round(100 * share)} %")
     best = head["steps"][at]["alternatives"][0]["text"].replace("▁", "")
     expect(page.locator(".odds svg text").first).to_have_text(best)
 
@@ -98,7 +98,7 @@ def test_the_lead_is_true_on_a_dark_ground_too(alone, visit, language: str, said
 
 def test_a_comma_among_the_words_that_were_looked_at_can_be_read(alone, visit) -> None:
     page = visit(f"{alone}#/generate?story=story-zh&lang=zh")
-    expect(page.locator(".told")).to_contain_text(re.compile("、「，」0\\.[0-9]{3}、「"))
+    expect(page.locator(".telling-card .told")).to_contain_text(re.compile("、「，」0\\.[0-9]{3}、「"))
 
 
 def test_what_is_hardly_probable_is_said_to_be_less(alone, visit) -> None:
@@ -110,7 +110,7 @@ def test_what_is_hardly_probable_is_said_to_be_less(alone, visit) -> None:
         if i >= n_given and step["log_probability"] < np.log(0.009)
     )
     page = visit(f"{alone}#/generate?story=story-en&words=0&row={at + 1}")
-    expect(page.locator(".told")).to_contain_text("· P < 1 %")
+    expect(page.locator(".telling-card .told")).to_contain_text("· P < 1 %")
 
 
 def test_arrow_keys_walk_through_the_story_and_the_address_says_where(alone, visit) -> None:
@@ -122,7 +122,7 @@ def test_arrow_keys_walk_through_the_story_and_the_address_says_where(alone, vis
     expect_address(page, "row=7")
     page.keyboard.press("Home")
     expect(page.locator(".story .pointed")).to_have_text("The")
-    expect(page.locator(".told")).to_have_text("“The” looked at –")
+    expect(page.locator(".telling-card .told")).to_have_text("“The” looked at –")
 
 
 def test_a_recorded_text_with_gaps_in_chinese(alone, visit) -> None:
