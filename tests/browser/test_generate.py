@@ -98,7 +98,9 @@ def test_the_lead_is_true_on_a_dark_ground_too(alone, visit, language: str, said
 
 def test_a_comma_among_the_words_that_were_looked_at_can_be_read(alone, visit) -> None:
     page = visit(f"{alone}#/generate?story=story-zh&lang=zh")
-    expect(page.locator(".telling-card .told")).to_contain_text(re.compile("、「，」0\\.[0-9]{3}、「"))
+    expect(page.locator(".telling-card .told")).to_contain_text(
+        re.compile("、「，」0\\.[0-9]{3}、「")
+    )
 
 
 def test_what_is_hardly_probable_is_said_to_be_less(alone, visit) -> None:
