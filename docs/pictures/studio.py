@@ -17,7 +17,7 @@ from regard.serving import Server, Settings, create_app, open_models
 
 HERE = Path(__file__).parent
 TEXT = "The animal didn't cross the street because it was too tired."
-SIZE = {"width": 1280, "height": 1130}
+SIZE = {"width": 1280, "height": 1190}
 NAMES = {"en": "studio.png", "zh": "studio.zh.png"}
 
 
