@@ -305,7 +305,7 @@ class CaptionerSection(RecurrentNetwork):
     size: Annotated[int, Field(ge=8, le=1024)] = 64  # pixels each way, to which pictures are made
     channels: tuple[Width, ...] = (32, 64, 128)  # of convolutions that learn, each halves
     # Of given features: rows, columns and width, which follow from the data.
-    features: tuple[Width, Width, Width] | None = None
+    features: tuple[Width, ...] = ()
     score: ScoreName = "perceptron"
     normaliser: Literal["soft", "hard"] = "soft"
     is_gated: bool = False  # each word decides how much the picture counts
@@ -324,8 +324,9 @@ class CaptionerSection(RecurrentNetwork):
     @property
     def grid(self) -> tuple[int, int]:
         """Rows and columns of vectors."""
-        if self.features is not None:
-            return self.features[:2]
+        if self.features:
+            rows, columns, _ = self.features
+            return rows, columns
         return self.size // self.cell, self.size // self.cell
 
     @property
@@ -347,6 +348,15 @@ class CaptionerSection(RecurrentNetwork):
             raise ValueError(
                 f"size = {self.size} cannot be divided into cells of {self.cell} × {self.cell} "
                 f"pixels, which encoder = {self.encoder} makes: choose a multiple of {self.cell}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _features_are_given(self) -> Self:
+        if self.features and (len(self.features) != 3 or self.encoder != "features"):
+            raise ValueError(
+                f"features = {list(self.features)} are rows, columns and width of what encoder = "
+                "features reads: leave it out, it follows from the data"
             )
         return self
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import torch
 
 from regard.config import Recipe, known
+from regard.corpora.scenes import is_scene
 from regard.data import Account, Batch, Batches, MemoryCorpus, Plan, collate
 from regard.data.captions import Captioned, read_captioned
 from regard.data.features import FeatureFolder
@@ -163,8 +164,9 @@ class CaptionValidation(HeldOut):
         return Measured(math.nan, quality, samples=samples)
 
     def example(self) -> str | None:
-        """The first picture that is a file of its own."""
-        return next((one for one in self.sources if Path(one).is_file()), self.sources[0])
+        """The first picture that is a file of its own, or a scene."""
+        alone = (one for one in self.sources if is_scene(one) or Path(one).is_file())
+        return next(alone, "picture.jpg")
 
 
 def quality_of(written: Sequence[str], references: Sequence[Sequence[str]]) -> Quality:

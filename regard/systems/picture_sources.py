@@ -156,9 +156,8 @@ def source_of(recipe: Recipe) -> PictureSource:
     """What a captioner of this recipe reads pictures with."""
     network = section_of(recipe)
     if network.encoder == "features":
-        assert network.features is not None
         folder = Path(recipe.data.features or "features")
-        return GivenSource(FeatureFolder(folder), network.features, network.size)
+        return GivenSource(FeatureFolder(folder), feature_shape(network), network.size)
     codec = ImageCodec(network.size, network.cell)
     return PixelSource(codec) if network.encoder == "convolutions" else NetworkSource(codec)
 
@@ -171,7 +170,7 @@ def section_of(recipe: Recipe) -> CaptionerSection:
 
 def feature_shape(network: CaptionerSection) -> tuple[int, int, int]:
     """Rows, columns and width of what a frozen network gives."""
-    return network.features or (*network.grid, WIDTH)
+    return (*network.grid, network.features[2] if network.features else WIDTH)
 
 
 def feature_folder(recipe: Recipe, folder: Path) -> Path:
