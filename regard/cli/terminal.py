@@ -8,7 +8,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from unicodedata import category
@@ -124,8 +124,8 @@ def table(
         for row in cells
     ]
     has_heads = any(head.plain for head in heads)
-    lines = list(_beside(blocks[0], gap, at_bottom=True)) if has_heads else []
-    lines += [line for row in blocks[1:] for line in _beside(row, gap)]
+    lines = beside(blocks[0], gap, at_bottom=True) if has_heads else []
+    lines += [line for row in blocks[1:] for line in beside(row, gap)]
     for line in lines:
         line.truncate(width, overflow="ellipsis")
     return lines
@@ -137,9 +137,18 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], gap: 
     print_lines(console, table(columns, rows, console.width, gap=gap))
 
 
-def beside(blocks: Sequence[Sequence[Text]], gap: int = 4) -> list[Text]:
-    """Blocks of lines next to each other, their tops in one line."""
-    return list(_beside(blocks, gap))
+def beside(
+    blocks: Sequence[Sequence[Text]], gap: int = 4, *, at_bottom: bool = False
+) -> list[Text]:
+    """Blocks of lines next to each other, their tops or their bottoms in one line."""
+    height, lines = max(map(len, blocks), default=0), []
+    for k in range(height):
+        parts = []
+        for block in blocks:
+            at = k - (height - len(block)) if at_bottom else k
+            parts.append(block[at] if 0 <= at < len(block) else Text(" " * block[0].cell_len))
+        lines.append(Text(" " * gap).join(parts))
+    return lines
 
 
 def cut(text: Text, width: int) -> Text:
@@ -228,15 +237,3 @@ def _listed(parts: Parts, size: int) -> Text:
         shown.pop()
     left_out = [Text(DOTS, DIM)] if len(shown) < len(parts) else []
     return Text(" ").join([*shown, *left_out])
-
-
-def _beside(
-    blocks: Sequence[Sequence[Text]], gap: int, *, at_bottom: bool = False
-) -> Iterator[Text]:
-    height = max(map(len, blocks), default=0)
-    for k in range(height):
-        parts = []
-        for block in blocks:
-            at = k - (height - len(block)) if at_bottom else k
-            parts.append(block[at] if 0 <= at < len(block) else Text(" " * block[0].cell_len))
-        yield Text(" " * gap).join(parts)
