@@ -17,8 +17,8 @@ from regard.inspection.figures.view import View, usual_form
 from regard.inspection.trace import Trace
 
 _PLACE = '<script type="application/json" id="data"></script>'
-_MANY = 8_000_000  # weights of a trace; beyond, they are written in half precision
-_MOST_BYTES = 5_000_000  # of the numbers behind them
+_MANY = 2_000_000  # weights of a trace; beyond, they are written in half precision
+_MOST_BYTES = 8_000_000  # of the numbers behind them
 # What the page calls the forms of a picture, where it has another word for them.
 _FORMS = {"strip": "steps", "grid": "matrix"}
 
