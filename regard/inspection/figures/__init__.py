@@ -1,7 +1,7 @@
 """Pictures as files, on matplotlib: ``figure(trace, view).save("x.svg")``, and plain values too.
 
-Everything gives back a ``Drawing``, which writes SVG (real text), PNG and PDF; the same input gives
-the same bytes.
+Everything gives back a ``DrawnFigure``, which writes SVG (real text), PNG and PDF; the same input
+gives the same bytes.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from regard.inspection.figures.canvas import Canvas
 from regard.inspection.figures.cards import document, draw_strip
 from regard.inspection.figures.curves import Curve, Plot, curves, draw_positions, positions
-from regard.inspection.figures.drawing import FORMATS, Drawing, checked_path, write
+from regard.inspection.figures.drawing import FORMATS, DrawnFigure, checked_path, write
 from regard.inspection.figures.heat import alignment, draw_alignment, draw_grid, draw_matrix, table
 from regard.inspection.figures.lines import draw_lines, draw_overview, panels
 from regard.inspection.figures.pictures import Gaze, draw_pictures, gazes
@@ -21,7 +21,7 @@ __all__ = [
     "FORMS",
     "Canvas",
     "Curve",
-    "Drawing",
+    "DrawnFigure",
     "Gaze",
     "Plot",
     "View",
@@ -37,7 +37,7 @@ __all__ = [
     "write",
 ]
 
-_FORMS: dict[str, Callable[[Trace, View], Drawing]] = {
+_FORMS: dict[str, Callable[[Trace, View], DrawnFigure]] = {
     "lines": draw_lines,
     "matrix": draw_matrix,
     "grid": draw_grid,
@@ -49,7 +49,7 @@ _FORMS: dict[str, Callable[[Trace, View], Drawing]] = {
 }
 
 
-def figure(trace: Trace, view: View | None = None) -> Drawing:
+def figure(trace: Trace, view: View | None = None) -> DrawnFigure:
     """What the view shows of a trace."""
     chosen = view or View(usual_form(trace))
     return _FORMS[chosen.form](trace, chosen)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from regard.inspection.figures.drawing import INCH, Drawing, printable, ramp, styled
+from regard.inspection.figures.drawing import INCH, DrawnFigure, printable, ramp, styled
 from regard.inspection.fonts import FAMILIES, quiet_matplotlib, register
 from regard.shapes import Float
 
@@ -245,12 +245,12 @@ class Canvas:
         """A soft line below everything."""
         self.text(MARGIN, self.bottom + 20, text, SMALL, "soft")
 
-    def finished(self, title: str = "") -> Drawing:
+    def finished(self, title: str = "") -> DrawnFigure:
         """The drawing, as large as what is on it."""
         width, height = round(self.right + MARGIN), round(self.bottom + MARGIN)
         self.axes.set(xlim=(0, width), ylim=(height, 0))
         self.figure.set_size_inches(width / INCH, height / INCH)
-        return Drawing(self.figure, title or self._title, self.theme)
+        return DrawnFigure(self.figure, title or self._title, self.theme)
 
     def _put(self, artist: Any) -> None:
         """What is drawn later lies above what was drawn before."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from regard.errors import UsageError
 from regard.inspection.figures.canvas import BODY, HEADING, MARGIN, SMALL, Box, Canvas
-from regard.inspection.figures.drawing import Drawing
+from regard.inspection.figures.drawing import DrawnFigure
 from regard.inspection.figures.heat import pooled, scale_end
 from regard.inspection.figures.view import View, check_steps
 from regard.inspection.trace import ATTENTIONS, Label, Table, Trace, looks_of_steps
@@ -18,14 +18,14 @@ _CARD, _APART, _IN_ROW = 158.0, 14.0, 7
 _LINE = 19.0
 _INSIDE = 12.0
 _PLACES, _FEW_PLACES = 3, 1  # that are named of those it looked at
-_FEW_WORDS = 3  # the most probable of a step, where steps are many
+_FEW_WORDS = 2  # the most probable of a step, where steps are many
 _MANY = 100  # steps
 _SHORT = 12.5
 _STRIP, _LANE = 900.0, 20.0
 _AROUND = 12  # words of a passage on each side of its middle
 
 
-def draw_strip(trace: Trace, view: View) -> Drawing:
+def draw_strip(trace: Trace, view: View) -> DrawnFigure:
     """A card a step, in the order of writing."""
     check_steps(trace)
     looks = looks_of_steps(trace, view.layer, view.heads)
@@ -60,7 +60,7 @@ def draw_strip(trace: Trace, view: View) -> Drawing:
 def document(
     words: Sequence[str], weights: Float[np.ndarray, "R L"], rows: Sequence[str],
     title: str = "Where it looked in the document", *, n_passages: int = 5, theme: str = "light",
-) -> Drawing:  # fmt: skip
+) -> DrawnFigure:  # fmt: skip
     """A long document from left to right, a lane for each word written; the strongest are quoted.
 
     A lane is as wide as the picture however long the document is: a column of it shows the largest

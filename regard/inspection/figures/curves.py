@@ -8,7 +8,7 @@ import numpy as np
 
 from regard.errors import UsageError
 from regard.inspection.figures.canvas import BODY, HEADING, MARGIN, SMALL, Canvas, Number
-from regard.inspection.figures.drawing import Drawing, head_colour, styled
+from regard.inspection.figures.drawing import DrawnFigure, head_colour, styled
 from regard.inspection.figures.heat import scale_end
 from regard.inspection.figures.view import View
 from regard.inspection.trace import Trace
@@ -40,7 +40,7 @@ class Plot:
     is_logarithmic: bool = False
 
 
-def curves(plots: Sequence[Plot], title: str, theme: str = "light") -> Drawing:
+def curves(plots: Sequence[Plot], title: str, theme: str = "light") -> DrawnFigure:
     """Plots side by side; the first curve of each has the same colour, and so on."""
     with styled(theme) as colours:
         from matplotlib.figure import Figure
@@ -57,7 +57,7 @@ def curves(plots: Sequence[Plot], title: str, theme: str = "light") -> Drawing:
         figure.set_layout_engine("constrained", **room)
         how: dict[str, Any] = {"ha": "left", "va": "top", "size": 12.5, "weight": "bold"}
         figure.text(pad / width, 1 - pad / height, title, **how)
-    return Drawing(figure, title, theme)
+    return DrawnFigure(figure, title, theme)
 
 
 def _plot(axes: Any, plot: Plot, colours: dict[str, str]) -> None:
@@ -84,7 +84,7 @@ def _plot(axes: Any, plot: Plot, colours: dict[str, str]) -> None:
 def positions(
     encoding: Float[np.ndarray, "L D"], words: Sequence[str] = (), title: str = "",
     theme: str = "light",
-) -> Drawing:  # fmt: skip
+) -> DrawnFigure:  # fmt: skip
     """A vector for every place as a row of shades, and four of its columns as waves."""
     n_places, width = encoding.shape
     canvas = Canvas(theme)
@@ -110,7 +110,7 @@ def positions(
     return canvas.finished()
 
 
-def draw_positions(trace: Trace, view: View) -> Drawing:
+def draw_positions(trace: Trace, view: View) -> DrawnFigure:
     """What the model adds to the word at each place."""
     if trace.positions is None:
         raise UsageError(

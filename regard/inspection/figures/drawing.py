@@ -23,6 +23,7 @@ _STYLE = tomllib.loads(files(__package__).joinpath("style.toml").read_text(encod
 THEMES = ("light", "dark")
 _SHARPNESS = 2.0  # dots of a file's images for each pixel
 _MOST_DOTS = 5e6  # of a PNG, unless it has more pixels
+_LARGE = 1e6  # pixels; more are compressed less, for half of the time went there
 # XML has no way at all to write these.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # For a character that no embedded font has.
@@ -109,7 +110,7 @@ def styled(theme: str = "light") -> Iterator[dict[str, str]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawing:
+class DrawnFigure:
     """A finished picture: a matplotlib figure, its title and its theme."""
 
     figure: Any
@@ -136,7 +137,7 @@ class Drawing:
         sharpness = min(_SHARPNESS, max(1.0, (_MOST_DOTS / (width * height)) ** 0.5))
         how: dict[str, Any] = {"metadata": _METADATA[file_format], "dpi": INCH * sharpness}
         if file_format == "png":
-            how["pil_kwargs"] = {"compress_level": 4}
+            how["pil_kwargs"] = {"compress_level": 6 if width * height < _LARGE else 2}
         written = io.BytesIO()
         with styled(self.theme):
             self.figure.savefig(written, format=file_format, **how)

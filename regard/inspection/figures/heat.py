@@ -8,7 +8,7 @@ import numpy as np
 
 from regard.errors import UsageError
 from regard.inspection.figures.canvas import HEADING, MARGIN, SMALL, Box, Canvas
-from regard.inspection.figures.drawing import Drawing
+from regard.inspection.figures.drawing import DrawnFigure
 from regard.inspection.figures.view import View, check_across, mean_of, named
 from regard.inspection.looking import Looking, Place
 from regard.inspection.trace import Label, Trace
@@ -46,7 +46,7 @@ class Matrix:
         return {"low": low, "high": self.high, "name": name}
 
 
-def draw_matrix(trace: Trace, view: View) -> Drawing:
+def draw_matrix(trace: Trace, view: View) -> DrawnFigure:
     """The mean of the chosen heads, darker where a row looks more."""
     found = view.table(trace)
     canvas = Canvas(view.theme)
@@ -58,7 +58,7 @@ def draw_matrix(trace: Trace, view: View) -> Drawing:
     return _labelled(canvas, matrix, focus=focus)
 
 
-def draw_alignment(trace: Trace, view: View) -> Drawing:
+def draw_alignment(trace: Trace, view: View) -> DrawnFigure:
     """Target words over source words, in the layer that aligns best; the largest are outlined.
 
     <EOS> is left out and what remains of a row sums to one again, as ``Translator.align`` does.
@@ -78,7 +78,7 @@ def draw_alignment(trace: Trace, view: View) -> Drawing:
     return _labelled(canvas, matrix, largest, "largest of the row")
 
 
-def alignment(looking: Looking, title: str = "", theme: str = "light") -> Drawing:
+def alignment(looking: Looking, title: str = "", theme: str = "light") -> DrawnFigure:
     """Who looks at whom among words, those that belong together outlined."""
     canvas = Canvas(theme)
     canvas.heading(title or "Who looks at whom", "rows look at columns")
@@ -91,7 +91,7 @@ def table(
     values: Float[np.ndarray, "R C"], rows: Sequence[str], columns: Sequence[str], title: str, *,
     below: str = "", marked: Sequence[Place] = (), mark: str = "marked", meaning: str = "",
     theme: str = "light",
-) -> Drawing:  # fmt: skip
+) -> DrawnFigure:  # fmt: skip
     """A labelled matrix of any numbers, some cells outlined: heads over relations, for example.
 
     Where some are negative the shades go both ways from zero. What is not a number is hatched.
@@ -113,7 +113,7 @@ def table(
     return _labelled(canvas, matrix, marked, mark)
 
 
-def draw_grid(trace: Trace, view: View) -> Drawing:
+def draw_grid(trace: Trace, view: View) -> DrawnFigure:
     """Layers downwards, heads to the right; outlined are heads that prefer nothing."""
     kind = view.kind(trace)
     layers = trace.layers(kind)
@@ -157,7 +157,7 @@ def draw_grid(trace: Trace, view: View) -> Drawing:
 def _labelled(
     canvas: Canvas, matrix: Matrix, marked: Sequence[Place] = (), mark: str = "",
     focus: int | None = None,
-) -> Drawing:  # fmt: skip
+) -> DrawnFigure:  # fmt: skip
     """The cells with their labels; long sentences have small cells, and few or no labels."""
     n_rows, n_columns = matrix.values.shape
     cell = max(_SMALLEST, min(_LARGEST, _SPAN / max(n_rows, n_columns, 1)))

@@ -7,7 +7,7 @@ import numpy as np
 
 from regard.errors import UsageError
 from regard.inspection.figures.canvas import BODY, HEADING, MARGIN, SMALL, Anchor, Box, Canvas
-from regard.inspection.figures.drawing import Drawing, head_colour
+from regard.inspection.figures.drawing import DrawnFigure, head_colour
 from regard.inspection.figures.view import View, check_across, named, named_heads
 from regard.inspection.looking import Looking
 from regard.inspection.trace import Kind, Label, Table, Trace
@@ -63,7 +63,7 @@ class _Column:
         ]
 
 
-def draw_lines(trace: Trace, view: View) -> Drawing:
+def draw_lines(trace: Trace, view: View) -> DrawnFigure:
     """Lines from each row (or the one chosen) to the columns it looks at, a colour a head."""
     found = view.table(trace)
     site = trace.site(found.kind, found.layer)
@@ -85,7 +85,9 @@ def draw_lines(trace: Trace, view: View) -> Drawing:
     return canvas.finished()
 
 
-def panels(looks: Sequence[tuple[str, Looking]], title: str = "", theme: str = "light") -> Drawing:
+def panels(
+    looks: Sequence[tuple[str, Looking]], title: str = "", theme: str = "light"
+) -> DrawnFigure:
     """What the word in focus (or every word) looks at, a titled panel each, side by side.
 
     A box is around a word that it truly belongs to.
@@ -111,7 +113,7 @@ def panels(looks: Sequence[tuple[str, Looking]], title: str = "", theme: str = "
     return canvas.finished()
 
 
-def draw_overview(trace: Trace, view: View) -> Drawing:
+def draw_overview(trace: Trace, view: View) -> DrawnFigure:
     """Source on the left, target on the right: each side looks at itself in arcs, across in lines.
 
     The mean of the heads of one layer.

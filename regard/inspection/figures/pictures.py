@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from regard.errors import UsageError
 from regard.inspection.figures.canvas import BODY, HEADING, MARGIN, SMALL, Canvas, Number
-from regard.inspection.figures.drawing import Drawing
+from regard.inspection.figures.drawing import DrawnFigure
 from regard.inspection.figures.view import View, mean_of, named, pictured
 from regard.inspection.trace import Trace
 from regard.shapes import Float
@@ -44,7 +44,7 @@ class Gaze:
     beliefs: tuple[tuple[str, Number], ...] = ()
 
 
-def draw_pictures(trace: Trace, view: View) -> Drawing:
+def draw_pictures(trace: Trace, view: View) -> DrawnFigure:
     """The picture, then once more under each word, in the order of writing."""
     picture, found = pictured(trace, view)
     canvas = Canvas(view.theme)
@@ -80,7 +80,7 @@ def draw_pictures(trace: Trace, view: View) -> Drawing:
 
 def gazes(
     pixels: Pixels, path: Sequence[Gaze], title: str = "Where it looked", theme: str = "light"
-) -> Drawing:
+) -> DrawnFigure:
     """A path of gazes over a picture, numbered from 1, and what was believed after each."""
     if not path:
         raise UsageError("there is no path to draw: give at least one gaze")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regard.inspection.figures import Canvas, Drawing
+from regard.inspection.figures import Canvas, DrawnFigure
 from regard.inspection.figures.canvas import BODY, MARGIN, SMALL, TITLE
 from regard.lessons.explanation.steps import Cell, ExplainedStep, Explanation, NumberTable
 
@@ -33,7 +33,7 @@ class _Block:
     draw: Callable[[Canvas, float, float], None]
 
 
-def explained(explanation: Explanation, theme: str = "light") -> Drawing:
+def explained(explanation: Explanation, theme: str = "light") -> DrawnFigure:
     """The whole explanation, from top to bottom."""
     canvas = Canvas(theme)
     canvas.text(MARGIN, MARGIN + 8, explanation.title, TITLE + 2, is_bold=True)

@@ -17,7 +17,7 @@ from safetensors.numpy import load, save_file
 from regard.cli.look.choosing import Choices
 from regard.cli.look.showing import TerminalView
 from regard.errors import TraceError, UsageError
-from regard.inspection.figures import Drawing, View, figure
+from regard.inspection.figures import DrawnFigure, View, figure
 from regard.inspection.figures.pictures import lit
 from regard.inspection.rollout import rollout
 from regard.inspection.trace import Trace, TracedPicture, looks_of_steps, table
@@ -26,7 +26,7 @@ from regard.inspection.trace.file import FORMAT, KEY
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def images(drawn: Drawing) -> list[AxesImage]:
+def images(drawn: DrawnFigure) -> list[AxesImage]:
     return sorted(drawn.figure.findobj(AxesImage), key=lambda one: one.get_zorder())
 
 

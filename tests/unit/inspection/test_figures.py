@@ -22,7 +22,7 @@ from regard.inspection.figures import (
     FORMS,
     Canvas,
     Curve,
-    Drawing,
+    DrawnFigure,
     Gaze,
     Plot,
     View,
@@ -56,7 +56,7 @@ PATH = (Gaze(3, 4, (4, 8), (("cat", 0.4),)), Gaze(15.5, 8, (4, 8), (("狗", 0.9)
 
 FLAT = ((1, 1), (2, 1))
 
-PLAIN: dict[str, Callable[[], Drawing]] = {
+PLAIN: dict[str, Callable[[], DrawnFigure]] = {
     "alignment": lambda: alignment(LOOKING, "title"),
     "panels": lambda: panels([("one\ntwo", LOOKING), ("three", LOOKING)], "title"),
     "positions": lambda: positions(sinusoids(9, 4).numpy(), ["the", "动物"]),
@@ -74,28 +74,28 @@ PLAIN: dict[str, Callable[[], Drawing]] = {
 }  # fmt: skip
 
 
-def lines_of_text(drawn: Drawing) -> list[Text]:
+def lines_of_text(drawn: DrawnFigure) -> list[Text]:
     return [one for axes in drawn.figure.axes for one in axes.texts]
 
 
-def texts(drawn: Drawing) -> list[str]:
+def texts(drawn: DrawnFigure) -> list[str]:
     return [one.get_text() for one in lines_of_text(drawn)]
 
 
-def heats(drawn: Drawing) -> list[np.ndarray]:
+def heats(drawn: DrawnFigure) -> list[np.ndarray]:
     """The numbers of every heat map, the colour scale last."""
     found = drawn.figure.findobj(lambda one: isinstance(one, QuadMesh | AxesImage))
     found = sorted(found, key=lambda one: one.get_zorder())
     return [np.asarray(one.get_array()) for one in found]
 
 
-def links(drawn: Drawing) -> PathCollection:
+def links(drawn: DrawnFigure) -> PathCollection:
     """The lines between words: the largest collection of curves."""
     found = drawn.figure.findobj(PathCollection)
     return max(found, key=lambda one: sum(len(path) == 4 for path in one.get_paths()))
 
 
-def words_at(drawn: Drawing) -> dict[str, tuple[float, float]]:
+def words_at(drawn: DrawnFigure) -> dict[str, tuple[float, float]]:
     """Where each text stands; the middle of its line."""
     return {
         one.get_text(): (
@@ -106,7 +106,7 @@ def words_at(drawn: Drawing) -> dict[str, tuple[float, float]]:
     }
 
 
-def written(drawn: Drawing) -> list[str]:
+def written(drawn: DrawnFigure) -> list[str]:
     """The texts that one can select in the SVG."""
     root = ET.fromstring(drawn.to_bytes("svg").decode())
     return ["".join(element.itertext()) for element in root.iter(f"{SVG}text")]

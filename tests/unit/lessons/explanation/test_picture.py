@@ -8,7 +8,7 @@ from matplotlib.collections import PatchCollection, QuadMesh
 from matplotlib.image import AxesImage
 from matplotlib.text import Text
 
-from regard.inspection.figures import Drawing
+from regard.inspection.figures import DrawnFigure
 from regard.lessons.explanation import (
     ExplainedStep,
     Explanation,
@@ -22,26 +22,26 @@ from regard.lessons.explanation import (
 )
 
 
-def of(*tables: NumberTable) -> Drawing:
+def of(*tables: NumberTable) -> DrawnFigure:
     step = ExplainedStep("A step", "a = b", "words " * 60, tables)
     return explained(Explanation("topic", "Title", "Lead.", (step,)))
 
 
-def lines(drawn: Drawing) -> list[Text]:
+def lines(drawn: DrawnFigure) -> list[Text]:
     (axes,) = drawn.figure.axes
     return list(axes.texts)
 
 
-def texts(drawn: Drawing) -> list[str]:
+def texts(drawn: DrawnFigure) -> list[str]:
     return [one.get_text() for one in lines(drawn)]
 
 
-def heat_of(drawn: Drawing) -> QuadMesh | AxesImage:
+def heat_of(drawn: DrawnFigure) -> QuadMesh | AxesImage:
     (found,) = drawn.figure.findobj(lambda one: isinstance(one, QuadMesh | AxesImage))
     return found
 
 
-def boxes(drawn: Drawing) -> list[tuple[float, float, float, float]]:
+def boxes(drawn: DrawnFigure) -> list[tuple[float, float, float, float]]:
     """Left, top, width and height of all that is outlined or filled."""
     paths = [one for all_ in drawn.figure.findobj(PatchCollection) for one in all_.get_paths()]
     return [path.get_extents().bounds for path in paths]
