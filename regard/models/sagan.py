@@ -23,38 +23,54 @@ from regard.errors import SizeError
 from regard.models.model import Model
 from regard.shapes import Float, Int, Tensor
 
-# Of the power method in a pass: one lags behind where a small layer learns quickly.
-_ITERATIONS = 2
+# Singular values lie close together, and one vector would wander among the largest.
+_VECTORS = 8
 _FIRST_PASSES = 25  # so that the first weights are in bounds already
 
 
 class SpectralNorm(nn.Module):
-    """``W / σ(W)`` with σ the largest singular value, by a few power iterations a pass.
+    """``W / σ(W)`` with σ the largest singular value, by one step of a power method a pass.
 
-    ``v ← Wᵀu / |Wᵀu|``, ``u ← Wv / |Wv|``, ``σ = uᵀ W v``. Only u is kept. Its length does not
-    count, and where nothing is learned the iterations are made all the same, from what is kept: so
-    the norm of weights that were averaged, with a u that was averaged like them, is theirs.
+    A few vectors U are followed together: ``V ← orthonormal(WᵀU)``, ``U ← orthonormal(WV)``, and σ
+    is the largest singular value of ``WV``, with ``σ = uᵀ W v`` for its gradient. Only U is kept.
+    Neither its length nor its basis counts, and where nothing is learned the step is made all the
+    same: so the norm of averaged weights, with a U that was averaged like them, is theirs.
     """
 
     u: Tensor
 
     def __init__(self, weight: Float[Tensor, "*any"]) -> None:
         super().__init__()
-        self.register_buffer("u", torch.randn(weight.shape[0]))
+        n_rows, n_columns = weight.flatten(1).shape
+        self.register_buffer("u", torch.randn(n_rows, min(_VECTORS, n_rows, n_columns)))
         with torch.no_grad():
             for _ in range(_FIRST_PASSES):
                 self(weight)
 
     def forward(self, weight: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
         """The weight, of which no vector comes out longer than it went in."""
-        matrix, u = weight.flatten(1), self.u
-        with torch.no_grad():
-            for _ in range(_ITERATIONS):
-                v = F.normalize(torch.mv(matrix.T, u), dim=0)
-                u = F.normalize(torch.mv(matrix, v), dim=0)
+        if weight.is_meta:  # parameters are counted, and have no values
+            return weight
+        matrix = weight.flatten(1)
+        with torch.no_grad(), torch.autocast(matrix.device.type, enabled=False):
+            across, _ = _orthonormal(matrix.T @ self.u)
+            product = matrix @ across
+            along, turn = _orthonormal(product)
+            u = F.normalize(product @ turn, dim=0)
+            v = across @ turn
             if self.training:
-                self.u.copy_(u)
+                self.u.copy_(along)
         return weight / torch.dot(u, torch.mv(matrix, v))
+
+
+def _orthonormal(vectors: Float[Tensor, "N V"]) -> tuple[Float[Tensor, "N V"], Float[Tensor, "V"]]:
+    """The orthonormal vectors nearest to these, and the way in which these are longest.
+
+    ``X (XᵀX)^-½`` (Löwdin 1950) follows X without a jump of sign or order, so it can be averaged.
+    """
+    values, ways = torch.linalg.eigh(vectors.T @ vectors)
+    roots = torch.maximum(values, 1e-10 * values[-1:] + 1e-30).rsqrt()
+    return vectors @ (ways * roots) @ ways.T, ways[:, -1]
 
 
 def spectral(layer: nn.Conv2d | nn.Linear | nn.Embedding) -> nn.Module:
