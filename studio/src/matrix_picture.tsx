@@ -14,7 +14,7 @@ import { type Zoom, useZoom } from "./zoom";
 
 type Cell = readonly [number, number];
 
-interface Props {
+export interface MatrixProps {
   squares: Squares;
   values: Matrix;
   table: { rows: readonly { text: string }[]; columns: readonly { text: string }[] };
@@ -37,7 +37,7 @@ interface Props {
   isSilent?: boolean;
 }
 
-export function MatrixPicture(props: Props): JSX.Element {
+export function MatrixPicture(props: MatrixProps): JSX.Element {
   const { theme, say, ends = NOWHERE, hover, open } = props;
   const { nRows, nColumns } = props.squares;
   const [own, setOwn] = useState<Ends>(NOWHERE);
@@ -173,13 +173,13 @@ const isSame = (one: Cell | null, other: Cell | null): boolean =>
   one?.[0] === other?.[0] && one?.[1] === other?.[1];
 
 /** What can be done here, with a mouse and keys or with a finger. */
-function hintOf({ hint, open, say }: Props): string {
+function hintOf({ hint, open, say }: MatrixProps): string {
   if (hasHover()) return hint ?? say(open === undefined ? "readHint" : "cellHint");
   return say(hint !== undefined || open === undefined ? "readHintTouch" : "cellHintTouch");
 }
 
 /** What is said of a cell: its words and its weight, or that it is masked. */
-function told({ squares, table, values, say, said, telling }: Props, [i, j]: Cell): string {
+function told({ squares, table, values, say, said, telling }: MatrixProps, [i, j]: Cell): string {
   const names = { row: table.rows[i]?.text ?? "", column: table.columns[j]?.text ?? "" };
   if (squares.masked?.[i]?.[j]) return say("cellMasked", names);
   if (said) return said(i, j);

@@ -71,6 +71,7 @@ def test_a_scale_ends_at_the_largest_weight_of_its_heads(
 @pytest.mark.parametrize(
     ("address", "place", "n"),
     [
+        ("look?form=alignment", ".focus", 1),
         ("arithmetic", ".chooser", 1),
         ("compare?pair=zh-wide", ".both", 2),
         ("compare?pair=zh-wide", ".unlike", 1),

@@ -109,7 +109,7 @@ const mark = (x1: number, y1: number, x2: number, y2: number): Item => ({
   width: 1,
 });
 
-const numbered = (count: number): readonly { text: string }[] =>
+export const numbered = (count: number): readonly { text: string }[] =>
   Array.from({ length: count }, (_, i) => ({ text: String(i) }));
 
 export function Positions(props: BlockProps): JSX.Element {

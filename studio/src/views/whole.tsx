@@ -2,11 +2,13 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Form } from "../address";
-import { encodingFigure } from "../blocks/positions";
-import { chosenIn } from "../choosing";
+import { encodingFigure, numbered } from "../blocks/positions";
+import { chosenIn, tellingOf } from "../choosing";
 import { Card, FormChoice, Toggle } from "../controls";
 import { matrixFigure, percent } from "../figures/matrix";
+import { withScale } from "../figures/scale";
 import { type Step, overviewFigure, picturesFigure, stepsFigure } from "../figures/whole";
+import { MatrixPicture, type MatrixProps } from "../matrix_picture";
 import { Picture } from "../picture";
 import { Save } from "../save";
 import type { Scene } from "../scene";
@@ -44,7 +46,7 @@ export function Whole({ stage, form }: { stage: Stage; form: Form }): JSX.Elemen
   const { merges, hidesSpecial, layer, head } = address;
   const heads = head === null ? address.heads : [head];
   const key = [form, merges, hidesSpecial, address.site, layer, heads.join(), address.reading];
-  const scene = useMemo(() => sceneOf(stage, form, heads), [trace, say, ...key]);
+  const { scene, matrix } = useMemo(() => drawnOf(stage, form, heads), [trace, say, ...key]);
   const title = say(`${form}Long` as "stepsLong");
   return (
     <Card
@@ -65,15 +67,29 @@ export function Whole({ stage, form }: { stage: Stage; form: Form }): JSX.Elemen
           )}
         </div>
       )}
-      <Scrolling>
-        <Picture scene={scene} theme={theme} />
-      </Scrolling>
+      {matrix ? (
+        <MatrixPicture {...matrix} {...{ theme, say }} />
+      ) : (
+        <Scrolling>
+          <Picture scene={scene} theme={theme} />
+        </Scrolling>
+      )}
       <Save {...{ scene, theme, say, trace }} name={form} held={() => heldOf(shown)} />
     </Card>
   );
 }
 
-function sceneOf({ address, say, shown }: Stage, form: Form, heads: readonly number[]): Scene {
+/** A picture; of a matrix also what is needed to read its cells. */
+interface Drawn {
+  scene: Scene;
+  matrix?: Pick<MatrixProps, "squares" | "values" | "table" | "telling">;
+}
+
+function drawnMatrix(matrix: NonNullable<Drawn["matrix"]>, say: Say): Drawn {
+  return { scene: withScale(matrix.squares, say), matrix };
+}
+
+function drawnOf({ address, say, shown }: Stage, form: Form, heads: readonly number[]): Drawn {
   const { trace } = shown;
   const title = say(`${form}Long` as "stepsLong");
   const of = (kind: Kind, wish: object = {}): Table | undefined => {
@@ -93,46 +109,56 @@ function sceneOf({ address, say, shown }: Stage, form: Form, heads: readonly num
         const one = of(kind, { reading: usualReading(kind) });
         if (one !== undefined) tables[kind] = one;
       }
-      return overviewFigure({ ...tables, cross: tables.cross ?? cross }, title, {
+      const scene = overviewFigure({ ...tables, cross: tables.cross ?? cross }, title, {
         encoder: say("encoder"),
         decoder: say("decoder"),
         cross: say("cross"),
       });
+      return { scene };
     }
     case "alignment": {
       const table = of("cross", { hidesSpecial: true });
       if (table === undefined) break;
-      return matrixFigure({
+      const values = madeWhole(mean(table.weights));
+      const squares = matrixFigure({
         title,
-        values: madeWhole(mean(table.weights)),
+        values,
+        high: Math.max(0, ...values.map((row) => Math.max(...row))) || 1,
         rows: table.rows,
         columns: table.columns,
         rowMeaning: say(table.reading),
         columnMeaning: say("looksAt"),
         number: percent,
         marksLargest: table.columns.length > 0,
-      }).scene;
+      });
+      const telling = tellingOf("cross", table.reading);
+      return drawnMatrix({ squares, values, table, telling }, say);
     }
     case "pictures":
       if (cross === undefined) break;
-      return picturesFigure(trace, cross, title, say("thePicture"));
+      return { scene: picturesFigure(trace, cross, title, say("thePicture")) };
     case "positions": {
       const values = trace.positions ?? [];
       const most = Math.max(1e-9, ...values.flat().map(Math.abs));
       const scaled = values.map((row) => row.map((value) => value / most));
-      return encodingFigure(scaled, title, [say("place"), say("dimension")]).scene;
+      const drawn = encodingFigure(scaled, title, [say("place"), say("dimension")]);
+      const squares = { ...drawn, scale: { ...drawn.scale, low: -most, high: most } };
+      const table = { rows: numbered(values.length), columns: numbered(values[0]?.length ?? 0) };
+      return drawnMatrix({ squares, values, table, telling: "encodingCell" }, say);
     }
     default:
-      return stepsFigure(
-        stepsOf(trace, of("cross", { merges: false, hidesSpecial: false }), say),
-        title,
-        {
-          looked: say("lookedAtStep"),
-          step: (n) => say("stepNumber", { n }),
-        },
-      );
+      return {
+        scene: stepsFigure(
+          stepsOf(trace, of("cross", { merges: false, hidesSpecial: false }), say),
+          title,
+          {
+            looked: say("lookedAtStep"),
+            step: (n) => say("stepNumber", { n }),
+          },
+        ),
+      };
   }
-  return { width: 1, height: 1, title, items: [] };
+  return { scene: { width: 1, height: 1, title, items: [] } };
 }
 
 function stepsOf(trace: Trace, looks: Table | undefined, say: Say): readonly Step[] {
