@@ -50,7 +50,7 @@ def show(report: "LabelEvaluation", *, is_json: bool) -> None:
     counts = ", ".join(f"{n:,} {what}" for what, n in report.n.items())
     typer.echo(f"{report.model} on {report.gold}: {counts}\n")
     _print_table(
-        ("", ""), [(name, f"{100 * value:.2f} %") for name, value in report.shares.items()]
+        ("", ""), [(name, f"{100 * value:7.2f} %") for name, value in report.shares.items()]
     )
     for what, found in report.tables.items():
         typer.echo("")
