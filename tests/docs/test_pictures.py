@@ -25,6 +25,7 @@ def make() -> ModuleType:
         ("draw_lecture", ["lecture.svg"]),
         ("draw_look", ["look-lines.svg", "look.svg"]),
         ("draw_caption", ["caption.svg"]),
+        ("draw_positions", ["positions.svg"]),
     ],
 )
 def test_the_picture_is_what_the_command_shows(
@@ -47,5 +48,5 @@ def test_every_picture_can_be_drawn_again(
 ) -> None:
     monkeypatch.setattr(make, "draw_terminal", _touch)
     make.main(tmp_path)
-    kept = {file.name for file in PICTURES.glob("*.svg")}
+    kept = {file.name for file in PICTURES.glob("*.svg")} | {"lengths.png"}
     assert {file.name for file in tmp_path.iterdir()} == kept
