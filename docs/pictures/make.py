@@ -68,6 +68,11 @@ def draw_lengths(folder: Path) -> None:
     curves([plot], "Quality by the length of the source").save(folder / "lengths.png")
 
 
+def draw_glimpses(folder: Path) -> None:
+    """The path of a Recurrent Attention Model over a digit that it had not learned from."""
+    figure(Trace.open(HERE / "digit.trace")).save(folder / "glimpses.svg")
+
+
 def draw_terminal(
     arguments: list[str],
     file: Path,
@@ -130,6 +135,7 @@ def main(folder: Path = HERE) -> None:
     draw_look(folder)
     draw_caption(folder)
     draw_lengths(folder)
+    draw_glimpses(folder)
 
 
 if __name__ == "__main__":

@@ -57,38 +57,33 @@ class Retina(nn.Module):
         """Pixels each way that the patches show."""
         return tuple(self.side * 2**k for k in range(self.n_scales))
 
-    @property
-    def border(self) -> int:
-        """Pixels around a picture, so that every patch of it lies inside."""
-        return math.ceil(self.sides[-1] / 2)
-
-    def padded(self, pictures: Float[Tensor, "B Z Y X"]) -> Float[Tensor, "B Z V W"]:
-        """Pictures from 0 to 1 with black around them."""
-        if pictures.shape[2:] != (self.size, self.size):
-            raise SizeError(
-                f"pictures of {pictures.shape[2]} × {pictures.shape[3]} were given to a retina for "
-                f"{self.size} × {self.size}"
-            )
-        return F.pad((pictures + 1) / 2, (self.border,) * 4)
-
     def forward(
-        self, padded: Float[Tensor, "B Z V W"], places: Float[Tensor, "B 2"]
+        self, pictures: Float[Tensor, "B Z Y X"], places: Float[Tensor, "B 2"]
     ) -> Float[Tensor, "B P"]:
-        """All patches around a place of each picture, as one row of numbers."""
-        rows, channels, _, width = padded.shape
-        flat = padded.flatten(2)
-        centres = self.centres(places) + self.border
+        """All patches around a place of each picture, as one row of numbers from 0 to 1.
+
+        Only what is seen is touched, so that the size of the picture costs nothing.
+        """
+        rows, channels, height, width = pictures.shape
+        if (height, width) != (self.size, self.size):
+            raise SizeError(
+                f"pictures of {height} × {width} were given to a retina for {self.size} × "
+                f"{self.size}"
+            )
+        flat, centres = pictures.flatten(2), self.centres(places)
         patches = []
         for side in self.sides:
-            corner = centres - side // 2
-            along = torch.arange(side, device=padded.device)
-            y, x = (corner[:, axis, None] + along for axis in (1, 0))
-            inside = (y[:, :, None] * width + x[:, None, :]).flatten(1)
-            found = flat.gather(2, inside[:, None].expand(-1, channels, -1))
-            patch = found.view(rows, channels, side, side)
+            along = torch.arange(side, device=pictures.device) - side // 2
+            at = centres[:, :, None] + along
+            is_there = (at >= 0) & (at < self.size)
+            x, y = at.clamp(0, self.size - 1).unbind(1)
+            pixels = (y[:, :, None] * width + x[:, None, :]).flatten(1)
+            found = flat.gather(2, pixels[:, None].expand(-1, channels, -1))
+            inside = is_there[:, 1, None, :, None] & is_there[:, 0, None, None, :]
+            patch = (found.view(rows, channels, side, side) + 1) / 2 * inside
             patches.append(F.avg_pool2d(patch, side // self.side) if side > self.side else patch)
         if self.weights.is_watched:
-            self.weights(self._footprints(centres - self.border))
+            self.weights(self._footprints(centres))
         seen: Tensor = self.contexts(torch.stack(patches, 1).flatten(2)[:, :, None])
         return seen.flatten(1)
 
@@ -237,15 +232,14 @@ class RecurrentAttention(Model):
 
         Without a first place it is drawn, as all are while training.
         """
-        padded = self.retina.padded(pictures)
         if path is None and self.policy in ("random", "centre", "raster"):
-            path = self.path(len(pictures), self.policy, padded)
-        place = first if first is not None else _anywhere(len(pictures), padded)
+            path = self.path(len(pictures), self.policy, pictures)
+        place = first if first is not None else _anywhere(len(pictures), pictures)
         places, states, means, state = [], list[Tensor](), list[Tensor](), None
         for t in range(self.n_glimpses):
             place = path[:, t] if path is not None else place
             places.append(place)
-            h, state = self.core(self.glimpse(self.retina(padded, place), place), state)
+            h, state = self.core(self.glimpse(self.retina(pictures, place), place), state)
             states.append(h)
             if t + 1 < self.n_glimpses:
                 means.append(self.locator(h.detach()))

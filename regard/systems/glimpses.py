@@ -125,7 +125,7 @@ class GlimpseEvaluation(Scores):
             f"{self.model} on {self.images}: {counted(self.n_pictures, 'picture')}, "
             f"{counted(self.n_glimpses, 'glimpse')} each",
             "",
-            f"{'places':<18}{'error':>8}{'on the object' if has_boxes else '':>16}",
+            f"{'places':<18}{'error':>8}{'on the object' if has_boxes else '':>16}".rstrip(),
         ]
         for one in self.measured:
             share = "" if one.inside is None else f"{100 * one.inside:.1f} %"
@@ -451,8 +451,8 @@ class GlimpseValidation(HeldOut):
         )
 
     def example(self) -> str | None:
-        """The first picture, where it is one that can be named."""
-        return self.pictures.files[0] if self.pictures.files else None
+        """The first picture, where it can be named."""
+        return self.pictures.files[0] if self.pictures.files else "picture.png"
 
 
 @dataclass(frozen=True)

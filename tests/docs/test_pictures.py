@@ -26,6 +26,7 @@ def make() -> ModuleType:
         ("draw_look", ["look-lines.svg", "look.svg"]),
         ("draw_caption", ["caption.svg"]),
         ("draw_positions", ["positions.svg"]),
+        ("draw_glimpses", ["glimpses.svg"]),
     ],
 )
 def test_the_picture_is_what_the_command_shows(

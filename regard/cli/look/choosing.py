@@ -171,10 +171,15 @@ class Choices:
     top: int | None
     is_dark: bool
 
+    def _pictured(self, trace: Trace) -> str:
+        """How a picture is shown; one look alone has no path."""
+        assert trace.picture is not None
+        return "gazes" if trace.picture.gazes and self.word is None else "pictures"
+
     def view(self, trace: Trace, usual_form: str) -> View:
         """A view of this trace; ``usual_form`` is that of a text's, if none was asked for."""
         view = View(
-            form=self.form or (usual_form if trace.picture is None else "pictures"),
+            form=self.form or (usual_form if trace.picture is None else self._pictured(trace)),
             site=self.site,
             layer=self.layer,
             heads=self.heads,

@@ -1,5 +1,6 @@
 """What was seen, as a file: a picture, the viewer with everything in it, or the numbers."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from regard.inspection.figures import FORMATS, View, checked_path, figure, write
@@ -18,7 +19,9 @@ def save(viewed: ViewedTrace, view: View, place: Path) -> None:
     trace = viewed.trace
     match place.suffix[1:].lower():
         case "html":
-            write(place, page(viewed, view=view).encode())
+            # The page shows what was seen at each gaze as it shows what was seen for each word.
+            shown = replace(view, form="pictures") if view.form == "gazes" else view
+            write(place, page(viewed, view=shown).encode())
         case "json":
             write(place, f"{trace.to_json()}\n".encode())
         case "trace":

@@ -19,6 +19,7 @@ from regard.cli.look.lists import (
 from regard.cli.searching import write_utf8
 from regard.cli.terminal import DIM, clean, open_console, print_lines
 from regard.errors import UsageError
+from regard.inspection.figures.pictures import path_of
 from regard.inspection.figures.view import View, check_across, pictured
 from regard.inspection.trace import Side, Table, Trace
 from regard.text.tokens import in_one_line
@@ -149,12 +150,27 @@ def _pictures(trace: Trace, view: View, width: int) -> list[Text]:
     ]
 
 
+def _gazes(trace: Trace, view: View, width: int) -> list[Text]:
+    """A line a glimpse: where it was, and what was believed after it."""
+    lines = [Text("glimpse: x, y in pixels · what was believed then", DIM), Text()]
+    room = max(len(one.beliefs[0][0]) for one in path_of(trace))
+    for number, one in enumerate(path_of(trace), start=1):
+        beliefs = [f"{clean(name):<{room}} {100 * share:3.0f} %" for name, share in one.beliefs[:3]]
+        place = f"{number:>3}: {one.x:5.1f}, {one.y:5.1f}"
+        lines.append(Text.assemble(place, "   ", (beliefs[0], "bold"), "   "))
+        lines[-1].append("   ".join(beliefs[1:]), DIM)
+        lines[-1].truncate(max(20, width))
+    sides = " and ".join(f"{side:g} × {side:g}" for side in path_of(trace)[0].sides)
+    return [*lines, Text(), Text(f"each saw {sides} pixels around it", DIM)]
+
+
 _FORMS: dict[str, Callable[[Trace, View, int], list[Text]]] = {
     "matrix": _matrix,
     "lines": _lines,
     "strip": steps,
     "alignment": _alignment,
     "pictures": _pictures,
+    "gazes": _gazes,
 }
 FORMS = tuple(_FORMS)
 

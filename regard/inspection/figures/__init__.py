@@ -12,7 +12,7 @@ from regard.inspection.figures.curves import Curve, Plot, curves, draw_positions
 from regard.inspection.figures.drawing import FORMATS, DrawnFigure, checked_path, write
 from regard.inspection.figures.heat import alignment, draw_alignment, draw_grid, draw_matrix, table
 from regard.inspection.figures.lines import draw_lines, draw_overview, panels
-from regard.inspection.figures.pictures import Gaze, draw_pictures, gazes
+from regard.inspection.figures.pictures import Gaze, draw_gazes, draw_pictures, gazes
 from regard.inspection.figures.view import FORMS, View, usual_form
 from regard.inspection.trace import Trace
 
@@ -46,6 +46,7 @@ _FORMS: dict[str, Callable[[Trace, View], DrawnFigure]] = {
     "strip": draw_strip,
     "overview": draw_overview,
     "pictures": draw_pictures,
+    "gazes": draw_gazes,
 }
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from regard.errors import UsageError
 from regard.inspection.figures.canvas import BODY, HEADING, MARGIN, SMALL, Canvas, Number
 from regard.inspection.figures.drawing import DrawnFigure
-from regard.inspection.figures.view import View, mean_of, named, pictured
+from regard.inspection.figures.view import View, mean_of, named, pathed, pictured
 from regard.inspection.trace import Trace
 from regard.shapes import Float
 
@@ -27,6 +27,7 @@ _DARK = 90.0  # the mean of a picture that is mostly black, of 255
 _TINT, _LIGHT = 0.75, (255.0, 150.0, 40.0)  # how much, and red, green and blue of it
 _LARGE = 360.0  # pixels along a side of the picture with a path
 _BAR = 110.0
+_PATCH = 44.0  # pixels along a side of what a gaze saw
 
 Pixels = npt.NDArray[np.uint8]  # height × width × 3
 
@@ -78,6 +79,21 @@ def draw_pictures(trace: Trace, view: View) -> DrawnFigure:
     return canvas.finished()
 
 
+def draw_gazes(trace: Trace, view: View) -> DrawnFigure:
+    """The path of a model that moves over a picture, what it saw, and what it believed."""
+    return gazes(pathed(trace).pixels, path_of(trace), theme=view.theme)
+
+
+def path_of(trace: Trace) -> tuple[Gaze, ...]:
+    """The looks of a trace, with the labels that were the most probable after each."""
+    return tuple(
+        Gaze(x, y, tuple(sides), tuple((one.text, math.exp(one.log_probability)) for one in best))
+        for (x, y, *sides), best in zip(
+            pathed(trace).gazes, (step.alternatives for step in trace.steps), strict=True
+        )
+    )
+
+
 def gazes(
     pixels: Pixels, path: Sequence[Gaze], title: str = "Where it looked", theme: str = "light"
 ) -> DrawnFigure:
@@ -92,14 +108,19 @@ def gazes(
     canvas.image(left, top, width, height, pixels)
     canvas.boxes([(left, top, width, height)], stroke="line")
     points = np.array([(left + one.x * scale, top + one.y * scale) for one in path])
-    seen = [(x, y, side * scale) for (x, y), one in zip(points, path, strict=True)
-            for side in one.sides]  # fmt: skip
-    canvas.boxes([(x - side / 2, y - side / 2, side, side) for x, y, side in seen], stroke="mark")
+    edges = np.array([left, top, left, top]), np.array([left + width, top + height] * 2)
+    squares = [
+        np.clip((x - half, y - half, x + half, y + half), *edges)  # what lies outside is black
+        for (x, y), one in zip(points.tolist(), path, strict=True)
+        for half in (side * scale / 2 for side in one.sides)
+    ]
+    canvas.boxes([(x, y, right - x, low - y) for x, y, right, low in squares], stroke="mark")
     canvas.curves(points[None], "mark", 2.0)
     canvas.boxes([(x - 9, y - 9, 18, 18) for x, y in points.tolist()], fill="mark", radius=9)
     for number, (x, y) in enumerate(points.tolist(), start=1):
         canvas.text(x, y, str(number), SMALL, "pale", "middle", is_bold=True)
-    _beliefs(canvas, path, left + width + 30, top)
+    across = _patches(canvas, pixels, path, left + width + 30, top)
+    _beliefs(canvas, path, left + width + 30, across, top)
     return canvas.finished()
 
 
@@ -122,19 +143,55 @@ def lit(pixels: Pixels, light: Float[np.ndarray, "R C"]) -> Pixels:
     return drawn
 
 
-def _beliefs(canvas: Canvas, path: Sequence[Gaze], x: float, y: float) -> None:
+def _patches(canvas: Canvas, pixels: Pixels, path: Sequence[Gaze], x: Number, y: Number) -> float:
+    """What each gaze saw at each of its scales, as sharp as it saw it; gives where they end."""
+    n = max(len(one.sides) for one in path)
+    if not n:
+        return x + 24
+    canvas.text(x, y + 6, "seen", SMALL, "soft")
+    boxes = []
+    for number, one in enumerate(path, start=1):
+        for k, side in enumerate(one.sides):
+            at = x + 24 + k * (_PATCH + 6), _line(y, number, path) - _PATCH / 2
+            canvas.image(*at, _PATCH, _PATCH, _seen(pixels, one, side))
+            boxes.append((*at, _PATCH, _PATCH))
+    canvas.boxes(boxes, stroke="line")
+    return x + 34 + n * (_PATCH + 6)
+
+
+def _seen(pixels: Pixels, gaze: Gaze, side: Number) -> Pixels:
+    """A square around a gaze, black outside of the picture, in as many parts as the sharpest."""
+    width, parts = round(side), max(1, round(min(gaze.sides)))
+    x, y = (round(at) - width // 2 for at in (gaze.x, gaze.y))
+    framed = np.pad(pixels, ((width, width), (width, width), (0, 0)))
+    rows, columns = (np.clip(np.arange(at, at + width) + width, 0, None) for at in (y, x))
+    square = framed[np.minimum(rows, len(framed) - 1)][:, np.minimum(columns, framed.shape[1] - 1)]
+    step = max(1, width // parts)
+    whole = square[: parts * step, : parts * step].reshape(parts, step, parts, step, -1)
+    mean: Pixels = np.rint(whole.mean((1, 3))).astype(np.uint8)
+    return mean
+
+
+def _line(y: Number, number: int, path: Sequence[Gaze]) -> float:
+    """The middle of the line of a gaze; lines with patches are higher."""
+    high = _PATCH + 8 if any(one.sides for one in path) else 24.0
+    return y + 22 + high * (number - 0.5)
+
+
+def _beliefs(canvas: Canvas, path: Sequence[Gaze], x: Number, across: Number, y: Number) -> None:
     """A line for each gaze: its number, and a bar for what was most probable after it."""
+    for number in range(1, len(path) + 1):
+        canvas.text(x, _line(y, number, path), str(number), SMALL, "mark", is_bold=True)
     if not any(one.beliefs for one in path):
         return
-    canvas.text(x, y + 6, "believed after each gaze", SMALL, "soft")
+    canvas.text(across, y + 6, "believed then", SMALL, "soft")
     room = max(Canvas.text_width(one.beliefs[0][0]) for one in path if one.beliefs)
     for number, one in enumerate(path, start=1):
-        at = y + 10 + 24.0 * number
-        canvas.text(x, at, str(number), SMALL, "mark", is_bold=True)
+        at = _line(y, number, path)
         if one.beliefs:
             name, share = one.beliefs[0]
-            canvas.text(x + 24, at, name, BODY)
-            start = x + 34 + room
+            canvas.text(across, at, name, BODY)
+            start = across + 10 + room
             canvas.boxes([(start, at - 7, _BAR, 14)], fill="panel", radius=3)
             canvas.boxes([(start, at - 7, max(1.0, _BAR * share), 14)], fill="look", radius=3)
             canvas.text(start + _BAR + 8, at, f"{100 * share:.0f} %", SMALL, "soft")

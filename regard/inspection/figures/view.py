@@ -7,7 +7,17 @@ from regard.errors import UsageError
 from regard.inspection.figures.drawing import THEMES
 from regard.inspection.trace import KINDS, MASK, READINGS, Table, Trace, TracedPicture, table
 
-FORMS = ("lines", "matrix", "grid", "alignment", "positions", "strip", "overview", "pictures")
+FORMS = (
+    "lines",
+    "matrix",
+    "grid",
+    "alignment",
+    "positions",
+    "strip",
+    "overview",
+    "pictures",
+    "gazes",
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +71,9 @@ def usual_form(trace: Trace) -> str:
     """The form of a file unless another is asked for."""
     if not trace.sites:
         return "strip"
-    return "lines" if trace.picture is None else "pictures"
+    if trace.picture is None:
+        return "lines"
+    return "gazes" if trace.picture.gazes else "pictures"
 
 
 def check_across(trace: Trace, form: str) -> None:
@@ -100,6 +112,17 @@ def pictured(trace: Trace, view: View) -> tuple[TracedPicture, Table]:
         row = found.row(view.word)
         found = replace(found, rows=found.rows[row : row + 1], weights=found.weights[:, [row]])
     return trace.picture, found
+
+
+def pathed(trace: Trace) -> TracedPicture:
+    """The picture of a trace over which a model moved; refuses others."""
+    if trace.picture is None or not trace.picture.gazes:
+        origin = trace.provenance
+        raise UsageError(
+            f"the gazes view shows how a model moved over a picture, and {origin.model} "
+            f"({origin.kind}) did not: choose another view"
+        )
+    return trace.picture
 
 
 def named(of: Table) -> str:

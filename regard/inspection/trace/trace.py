@@ -129,7 +129,9 @@ class Trace:
 
     @property
     def unit(self) -> str:
-        """What the steps are about: words, which were chosen, or places, which were drawn."""
+        """What the steps are about: words, which were chosen, places that were drawn, glimpses."""
+        if self.picture is not None and self.picture.gazes:
+            return "glimpse"
         return "word" if any(step.alternatives for step in self.steps) else "place"
 
     @property

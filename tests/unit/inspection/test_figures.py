@@ -37,11 +37,12 @@ from regard.inspection.figures import (
 )
 from regard.inspection.figures.drawing import colours_of
 from regard.inspection.figures.pictures import lit
+from regard.inspection.figures.view import usual_form
 from regard.inspection.looking import Looking
-from regard.inspection.trace import Trace
+from regard.inspection.trace import Trace, TracedPicture
 from regard.inspection.trace import table as find_table
 
-OF_TEXT = tuple(form for form in FORMS if form != "pictures")
+OF_TEXT = tuple(form for form in FORMS if form not in ("pictures", "gazes"))
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = ["<script>alert(1)</script>", "\"'&amp;", "a\x00b\x1b", "$x^2$", "]]>", "机器"]
 LOOKING = Looking(
@@ -296,6 +297,37 @@ def test_pictures_are_bright_where_a_word_looked(make_caption) -> None:
     np.testing.assert_array_equal(lit(PIXELS, np.ones((3, 5), np.float32)), PIXELS)
 
 
+def test_each_gaze_shows_what_it_saw_as_sharply_as_it_saw_it() -> None:
+    pixels = np.zeros((20, 20, 3), np.uint8)
+    pixels[:4, :4] = 200
+    drawn = gazes(pixels, [Gaze(2, 2, (4, 8), (("a", 0.5),)), Gaze(20, 20, (4, 8), (("b", 1.0),))])
+    _, *seen = (np.asarray(one.get_array()) for one in drawn.figure.findobj(AxesImage))
+    assert [one.shape for one in seen] == [(4, 4, 3)] * 4
+    assert (seen[0] == 200).all()
+    assert (seen[1][1:3, 1:3] == 200).all()  # the same at half the size, and black around it
+    assert seen[1].sum() == 4 * 3 * 200
+    assert not seen[2].any()
+    assert not seen[3].any()
+
+
+def test_a_trace_of_glimpses_is_a_path(
+    make_caption: Callable[..., Trace], make_trace: Callable[..., Trace], tmp_path: Path
+) -> None:
+    caption = make_caption()
+    assert isinstance(caption.source, TracedPicture)
+    n = len(caption.target.tokens)
+    looked = tuple((3.0 + k, 4.0, 4.0) for k in range(n))
+    seen = replace(caption, source=replace(caption.source, gazes=looked))
+    assert (usual_form(seen), seen.unit) == ("gazes", "glimpse")
+    assert {"1", str(n), "dog", "90 %"} <= set(texts(figure(seen)))
+    again = Trace.open(seen.save(tmp_path / "a.trace")).picture
+    assert again is not None
+    assert again.gazes == looked
+    for other in (caption, make_trace()):
+        with pytest.raises(UsageError, match="moved over a picture"):
+            figure(other, View("gazes"))
+
+
 def test_a_path_of_gazes_passes_the_gazes() -> None:
     drawn = gazes(PIXELS, PATH)
     (path,) = next(iter(drawn.figure.findobj(PathCollection))).get_paths()
@@ -401,7 +433,7 @@ def test_words_are_never_markup(make_trace, form: str) -> None:
         assert any(text.startswith("<script>") for text in said)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", [*OF_TEXT, "pictures"])
 def test_svg_has_text_that_can_be_selected(make_trace, make_caption, form: str) -> None:
     made = make_caption() if form == "pictures" else make_trace()
     drawn = figure(made, View(form))
@@ -461,7 +493,7 @@ def test_a_cell_of_a_png_has_the_ramps_colour() -> None:
         (
             lambda: View("circle"),
             "there is no view 'circle': choose one of lines, matrix, grid, alignment, positions, "
-            "strip, overview, pictures",
+            "strip, overview, pictures, gazes",
         ),
         (
             lambda: View(site="middle"),

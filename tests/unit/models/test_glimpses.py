@@ -30,7 +30,7 @@ def test_the_retina_sees_squares_around_a_place_each_twice_as_large() -> None:
     retina = Retina(SIDE, SCALES, SIZE, 10)
     given = pictures()
     places = torch.tensor([[0.0, 0.0], [-1.0, 0.4], [0.93, 1.0]])
-    seen = retina(retina.padded(given), places).view(3, SCALES, 2, SIDE, SIDE)
+    seen = retina(given, places).view(3, SCALES, 2, SIDE, SIDE)
     assert retina.sides == (4, 8, 16)
     for row, (x, y) in enumerate(retina.centres(places).tolist()):
         for scale, side in enumerate(retina.sides):
@@ -77,10 +77,10 @@ def test_the_probability_is_that_of_the_places_that_were_drawn() -> None:
     assert seen.log_probability.shape == seen.expected.shape == (3, 3)
     means = []
     with torch.no_grad():
-        padded, state = model.retina.padded(pictures()), None
+        state = None
         for t in range(3):
             place = seen.places[:, t]
-            h, state = model.core(model.glimpse(model.retina(padded, place), place), state)
+            h, state = model.core(model.glimpse(model.retina(pictures(), place), place), state)
             means.append(model.locator(h))
     middle = torch.stack(means, 1)
     wanted = Normal(middle, 0.3).log_prob(seen.places[:, 1:]).sum(-1)
