@@ -11,7 +11,9 @@ REINFORCE alone.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import nn
@@ -25,7 +27,10 @@ from regard.shapes import Bool, Float, Int, Tensor
 
 LOCATORS = ("learned", "frozen", "random", "centre", "raster")
 BASELINES = ("learned", "average", "none")
-CORES = ("lstm", "rnn")
+CORES: dict[str, Callable[[int, int], nn.LSTMCell | nn.RNNCell]] = {
+    "lstm": nn.LSTMCell,
+    "rnn": partial(nn.RNNCell, nonlinearity="relu"),
+}
 
 Places = Float[Tensor, "B T 2"]
 
@@ -123,16 +128,11 @@ class GlimpseNetwork(nn.Module):
 class Core(nn.Module):
     """What remembers the glimpses: an LSTM, or ``h = relu(W h + U g)`` as in the paper."""
 
-    def __init__(self, kind: str, d_glimpse: int, d_hidden: int) -> None:
+    def __init__(self, name: str, d_glimpse: int, d_hidden: int) -> None:
         super().__init__()
-        if kind not in CORES:
-            raise UsageError(f"there is no core {kind!r}: choose {' or '.join(CORES)}")
-        make = nn.LSTMCell if kind == "lstm" else nn.RNNCell
-        self.unit: nn.LSTMCell | nn.RNNCell = (
-            make(d_glimpse, d_hidden)
-            if kind == "lstm"
-            else nn.RNNCell(d_glimpse, d_hidden, nonlinearity="relu")
-        )
+        if name not in CORES:
+            raise UsageError(f"there is no core {name!r}: choose {' or '.join(CORES)}")
+        self.unit = CORES[name](d_glimpse, d_hidden)
 
     def forward(
         self, glimpse: Float[Tensor, "B D"], state: tuple[Tensor, ...] | None

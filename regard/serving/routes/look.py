@@ -155,15 +155,15 @@ def look_routes(service: Service) -> APIRouter:
         if chosen["heads"] is not None:
             chosen["heads"] = tuple(chosen["heads"])
         view = View(**chosen)
-        kind = question.format
+        ending = question.format
 
         def made() -> bytes:
-            if kind == "html":
+            if ending == "html":
                 return service.traces.page(asked, view)
-            return picture(service.traces.of(asked), view, kind)
+            return picture(service.traces.of(asked), view, ending)
 
         drawn = await service.alone(request, made)
-        return _file(drawn, _TYPES[kind], f"attention.{kind}")
+        return _file(drawn, _TYPES[ending], f"attention.{ending}")
 
     return router
 
