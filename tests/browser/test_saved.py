@@ -336,3 +336,15 @@ def test_the_report_of_the_demo(visit, tmp_path: Path) -> None:
     there.get_by_role("button", name="中文").click()
     expect(there.locator(".report h1")).to_have_text(f"一个翻译模型：{EVIL}")
     expect(there.locator(".report")).to_contain_text("训练（含标签平滑，所以到不了 0）")
+
+
+def test_training_is_saved_with_its_curves(alone, visit, tmp_path: Path) -> None:
+    there = visit(f"{alone}#/training")
+    there.wait_for_selector(".moments .save")
+    with there.expect_download() as download:
+        there.locator(".moments .save").get_by_role("button", name="HTML").click()
+    file = tmp_path / "training.html"
+    download.value.save_as(file)
+    again = visit(file.as_uri())
+    assert shown(again) == ["Training"]
+    expect(again.locator(".moments .save")).to_be_visible()

@@ -97,6 +97,7 @@ export function TrainingView(props: TrainingProps): JSX.Element {
         {...props}
         run={shown.find(({ run }) => run.moments.length > 0)?.run ?? shown[0]?.run ?? null}
         recorded={recorded}
+        curves={shown}
       />
     </>
   );
@@ -255,7 +256,13 @@ function CurvesCard(props: CurvesProps): JSX.Element {
         ))}
       </div>
       <Told shown={shown} at={at} isTime={isTime} say={say} theme={theme} colourOf={colourOf} />
-      <Save scene={whole} theme={theme} name="training" say={say} />
+      <Save
+        scene={whole}
+        theme={theme}
+        name="training"
+        say={say}
+        training={{ runs: shown, run: "", trace: null, moments: [] }}
+      />
     </Card>
   );
 }

@@ -9,7 +9,7 @@ import { stripFigure } from "../figures/strip";
 import { HeadsGrid } from "../heads_grid";
 import { MatrixPicture } from "../matrix_picture";
 import { Picture } from "../picture";
-import type { RunAnswer } from "../contract";
+import type { CurvesAnswer, RunAnswer } from "../contract";
 import { type Running, type Then, useMoments } from "../runs";
 import { Save } from "../save";
 import { stacked } from "../scene";
@@ -23,6 +23,8 @@ import { type TrainingProps, grouped } from "./training";
 interface Props extends TrainingProps {
   run: RunAnswer | null;
   recorded: Running["recorded"];
+  /** of the runs that are shown, for a page that is saved */
+  curves: readonly CurvesAnswer[];
 }
 
 const SECOND = 900; // milliseconds a picture stays while they are played
@@ -244,6 +246,16 @@ function Over(props: OverProps): JSX.Element | null {
         name="heads-over-updates"
         say={say}
         trace={then.trace}
+        training={{
+          runs: props.curves,
+          run: props.run?.name ?? "",
+          trace: then.trace,
+          moments: [...seen].map(([update, { output, trace }]) => ({
+            update,
+            output,
+            sites: trace.sites,
+          })),
+        }}
       />
     </>
   );
