@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3.0, help="of pointing")
     choice = parser.parse_args()
-    from regard.serving.application import PAGE
+    from regard.serving.application import RECORDED
 
     path = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
     print_facts(facts())
@@ -139,7 +139,7 @@ def main() -> None:
         page.goto(address)
         page.wait_for_selector(".focus svg")
         file = Path(d) / "long.json"
-        file.write_text(json.dumps(long_trace(PAGE)), "utf-8")
+        file.write_text(json.dumps(long_trace(RECORDED)), "utf-8")
         page.set_input_files("input[type=file]", file)
         page.wait_for_selector(".sentences .numbers:has-text('long.json')")
         for form in ("matrix", "lines"):
