@@ -210,6 +210,22 @@ def test_heads_are_switched_off(capsys: Captured, models: Path, tmp_path: Path) 
     assert "switched off decoder.0.2: " in out
 
 
+def test_a_page_of_heads_switched_off_opens_at_the_switchboard(
+    capsys: Captured, models: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "x.html"
+    given = (models / "transformer", CHINESE, "--target", ENGLISH, "--ablate", "0.1", "--dark")
+    code, *_ = run(capsys, *given, "--save", place)
+    assert code == 0
+    _, _, data = place.read_text("utf-8").partition('id="data">')
+    held = json.loads(data.partition("</script>")[0])
+    assert held["start"] == "#/switchboard?off=cross.0.1&theme=dark"
+    (one,) = held["traces"]
+    assert one["vectors"] is not None
+    (both,) = one["retraces"].values()
+    assert one["trace"] == both["before"] != both["after"]  # all heads are on in what is shown
+
+
 def test_the_layer_that_changed_is_shown_before_and_after(
     capsys: Captured, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

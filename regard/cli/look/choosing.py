@@ -67,7 +67,7 @@ def find_trace(
     opened = open_model(model, choose_device(device))
     _check_new(opened, target, n_new)
     if without is not None:
-        return _ablated(opened, sentence, target, n_new, without, kind)
+        return _ablated(opened, sentence, target, n_new, without, kind, has_vectors=has_vectors)
     found = opened.trace(sentence, target, n_new=n_new)
     return ViewedTrace(found, _vectors(opened, found) if has_vectors else {}), None
 
@@ -113,6 +113,8 @@ def _ablated(
     n_new: int | None,
     without: str,
     kind: str | None,
+    *,
+    has_vectors: bool,
 ) -> tuple[ViewedTrace, "Change"]:
     from regard.cli.look.change import Change, named_heads
     from regard.inspection.ablation import ablated
@@ -137,6 +139,7 @@ def _ablated(
     heads = ",".join(head.name for head in ablation.heads)
     viewed = ViewedTrace(
         replace(found, provenance=origin),
+        _vectors(opened, before) if has_vectors else {},  # the page shows the whole model's
         ablations=(told,),
         retraces={heads: (before, after)},
     )

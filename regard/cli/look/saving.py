@@ -21,10 +21,20 @@ def save(viewed: ViewedTrace, view: View, place: Path) -> None:
         case "html":
             # The page shows what was seen at each gaze as it shows what was seen for each word.
             shown = replace(view, form="pictures") if view.form == "gazes" else view
-            write(place, page(viewed, view=shown).encode())
+            write(place, _page(viewed, shown).encode())
         case "json":
             write(place, f"{trace.to_json()}\n".encode())
         case "trace":
             trace.save(place)
         case _:
             figure(trace, view).save(place)
+
+
+def _page(viewed: ViewedTrace, view: View) -> str:
+    """The viewer; where heads were switched off, it opens at the switchboard with them off."""
+    if not viewed.retraces or not viewed.trace.way.is_across:
+        return page(viewed, view=view)
+    ((heads, (before, _)),) = viewed.retraces.items()
+    theme = "&theme=dark" if view.theme == "dark" else ""
+    # Beside the switches stands what the whole model wrote.
+    return page(replace(viewed, trace=before), start=f"#/switchboard?off={heads}{theme}")
