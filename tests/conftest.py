@@ -1,5 +1,6 @@
 """What every test stands on: checked shapes, threads that fit the machine, steady random draws."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,13 @@ jaxtyping.install_import_hook(
 import pytest  # noqa: E402
 import torch  # noqa: E402
 from hypothesis import settings  # noqa: E402
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """How wide a terminal is said to be is each test's own; elsewhere nothing is cut."""
+    os.environ.pop("COLUMNS", None)
+
 
 # The tensors are tiny, and the other cores belong to other workers: threads would only wait.
 torch.set_num_threads(1)

@@ -15,7 +15,7 @@ from regard.shapes import Float, Int, Tensor
 
 Pixels = npt.NDArray[np.uint8]  # N × height × width × channels
 _ROWS = 256
-_BATCH = 128
+BATCH = 128
 _RATE = 3e-3
 _SHIFT = 2  # pixels by which a picture is moved while it is learned
 
@@ -105,7 +105,7 @@ def fit_classifier(
         way = (update + 1) / updates
         rate = min(1.0, 20 * way) * 0.5 * (1 + math.cos(math.pi * way))
         adam.param_groups[0]["lr"] = _RATE * rate
-        rows = random.integers(0, len(pixels), _BATCH)
+        rows = random.integers(0, len(pixels), BATCH)
         shifted = _shifted(pixels[rows], random)
         _step(model, adam, _numbers(shifted), torch.from_numpy(labels[rows]))
     return model.eval()

@@ -22,7 +22,7 @@ from regard.data import (
 )
 from regard.decoding import Search
 from regard.errors import DataError, UsageError, WrongModelError, shortened
-from regard.evaluation.extractors import Extractor
+from regard.evaluation.extractors import BATCH, Extractor
 from regard.inspection.importance import Losses
 from regard.inspection.trace import Trace, TracedStep
 from regard.inspection.trace.picture import TracedPicture
@@ -42,6 +42,7 @@ from regard.training.tasks import Phase, Task
 _ROWS = 100  # pictures at once
 _MOST_NAMED = 12  # classes that a sentence names
 _LONGEST_SEED = 18  # digits
+_FEWEST_UPDATES, _MOST_UPDATES = 50, 2_500  # of a classifier that measures
 
 Pixels = npt.NDArray[np.uint8]
 Label = str | int  # a class by its name or its number
@@ -166,7 +167,7 @@ class PictureGenerator(OpenedModel):
         images: str | Path,
         *,
         extractor: str | Path | Extractor | None = None,
-        updates: int = 2500,
+        updates: int | None = None,
         seed: int = 1,
     ) -> PictureEvaluation:
         """How near samples come to real pictures, beside an untrained generator and real ones.
@@ -176,14 +177,15 @@ class PictureGenerator(OpenedModel):
             extractor: the ruler: "efficientnet-lite0", a file of a classifier's weights, which is
                 written if it is not there, or anything with ``name`` and ``features``; without it
                 a classifier learns from the pictures.
-            updates: of each classifier.
+            updates: of each classifier; by default 20 times through the pictures, at most 2,500.
             seed: of samples and classifiers.
         """
         network = _section(self.loaded.recipe)
         learned, held = split_pictures(
             *(read_pictures([str(images)], network, part=part) for part in ("train", "test"))
         )
-        ruler = ruler_of(learned, held, extractor, updates=updates, seed=seed)
+        usual = min(_MOST_UPDATES, max(_FEWEST_UPDATES, 20 * len(learned) // BATCH))
+        ruler = ruler_of(learned, held, extractor, updates=updates or usual, seed=seed)
         rows = [
             ruler.measure(name, generator.like(learned, seed), learned.labels)
             for name, generator in (("samples", self), ("untrained generator", self.untrained()))

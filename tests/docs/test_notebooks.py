@@ -37,7 +37,7 @@ def test_a_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert any("image/svg+xml" in one for one in shown)
     if path.stem == "look":
         (trace,) = [one for one in shown if "text/html" in one]
-        assert "三" in trace["text/html"]
+        assert "三" in trace["image/svg+xml"]
         assert "sandbox" in trace["text/html"]
         for digit in "三一四五九":
             assert f"{digit} looks most at {digit}" in printed

@@ -330,7 +330,7 @@ def test_what_moves_nothing_or_is_seen_otherwise_has_no_before(
         (
             ("kept.trace", "--view", "grid"),
             "--view grid is drawn into a file: add --save grid.svg, or choose matrix, lines, "
-            "strip, alignment or pictures for the terminal",
+            "strip, alignment, pictures or gazes for the terminal",
         ),
         (
             ("kept.trace", "--save", "x.gif"),
