@@ -148,12 +148,18 @@ def _show_pictures(
     import json
 
     from regard import api
+    from regard.cli.evaluation_report import show_table
     from regard.devices import choose_device
+    from regard.systems.evaluation import TabledScores
 
     searching.set_threads(threads)
     found = api.evaluate(api.load(model, device=choose_device(device)), **told)
     searching.write_utf8()
-    typer.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else str(found))
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    else:
+        assert isinstance(found, TabledScores)  # what every model of pictures gives
+        show_table(found.table())
 
 
 def _system(model: Path | None, outputs: Path | None) -> Path:

@@ -7,7 +7,7 @@ import typer
 from regard.cli.terminal import Column, print_table, say
 from regard.counting import counted
 from regard.evaluation import Compared
-from regard.systems.evaluation import Evaluation
+from regard.systems.evaluation import Evaluation, ScoreTable
 
 NAMES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 
@@ -25,6 +25,16 @@ def show(report: Evaluation, *, is_json: bool) -> None:
     print_table(_columns(report), _rows(report), gap=3)
     say()
     for note in _notes(report):
+        say(note)
+
+
+def show_table(found: ScoreTable) -> None:
+    """Print rows to compare."""
+    say(found.title)
+    say()
+    first, *others = found.heads
+    print_table([Column(first), *(Column(head, "right") for head in others)], found.rows)
+    for note in ("", *found.notes) if found.notes else ():
         say(note)
 
 

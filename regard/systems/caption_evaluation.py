@@ -23,7 +23,7 @@ from regard.models import Captioner
 from regard.shapes import Float, Tensor
 from regard.systems.caption_data import LONGEST, ROWS, search_captions
 from regard.systems.caption_words import caption_words, has_chinese_words
-from regard.systems.evaluation import Scores
+from regard.systems.evaluation import ScoreTable, TabledScores
 from regard.systems.picture_sources import feature_folder, section_of, stacked
 from regard.systems.scoring import windows
 from regard.training.tasks import translation
@@ -43,7 +43,7 @@ _SEED = 1  # of the attention that is frozen at random
 
 
 @dataclass(frozen=True, repr=False)
-class CaptionEvaluation(Scores):
+class CaptionEvaluation(TabledScores):
     """How near captions come to their references, and how near those come that saw less."""
 
     model: str
@@ -59,15 +59,17 @@ class CaptionEvaluation(Scores):
         """All measures of the model itself."""
         return self.rows["model"] | {"exact": self.exact, "perplexity": self.perplexity}
 
-    def __str__(self) -> str:
-        width = max(map(len, self.rows))
-        head = " " * width + "".join(f"  {name:>16}" for name in COLUMNS.values())
-        lines = [f"{self.model}: {counted(self.n_pictures, 'picture')}", "", head.rstrip()]
-        for name, scores in self.rows.items():
-            numbers = "".join(f"  {scores[key]:16.2f}" for key in COLUMNS)
-            lines.append(f"{name:<{width}}{numbers}")
-        exact = f"exact match {self.exact:.1%}, perplexity {self.perplexity:.3f}"
-        return "\n".join([*lines, "", exact, *self.notes])
+    def table(self) -> ScoreTable:
+        """A row for the model, and for each control."""
+        return ScoreTable(
+            f"{self.model}: {counted(self.n_pictures, 'picture')}",
+            ("captions", *COLUMNS.values()),
+            [
+                (name, *(f"{scores[key]:.2f}" for key in COLUMNS))
+                for name, scores in self.rows.items()
+            ],
+            (f"exact match {self.exact:.1%}, perplexity {self.perplexity:.3f}", *self.notes),
+        )
 
 
 def evaluate_captions(

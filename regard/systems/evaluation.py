@@ -62,6 +62,24 @@ class Scores(Result):
         return f"{type(self).__name__}({numbers})"
 
 
+@dataclass(frozen=True)
+class ScoreTable:
+    """An evaluation as rows to compare: a title, the heads of columns, and notes below."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    notes: tuple[str, ...] = ()
+
+
+class TabledScores(Scores):
+    """Scores beside those of controls, a row each."""
+
+    def table(self) -> ScoreTable:
+        """All rows, as texts."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, repr=False)
 class Evaluation(Scores):
     """How near outputs come to their references, and how sure that is."""

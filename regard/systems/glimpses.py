@@ -41,7 +41,7 @@ from regard.models import Model, RecurrentAttention, baseline_loss, reinforce
 from regard.models.glimpses import Glimpsed, Retina, inside
 from regard.shapes import Float, Int, Tensor
 from regard.special import NAMES
-from regard.systems.evaluation import Scores
+from regard.systems.evaluation import ScoreTable, TabledScores
 from regard.systems.opened import OpenedModel, refusal
 from regard.systems.results import Output, Result, Scored
 from regard.systems.scoring import windows
@@ -100,7 +100,7 @@ class PlacesMeasured:
 
 
 @dataclass(frozen=True, repr=False)
-class GlimpseEvaluation(Scores):
+class GlimpseEvaluation(TabledScores):
     """How often labels are wrong, and how often with other places than those it has learned."""
 
     model: str
@@ -119,18 +119,22 @@ class GlimpseEvaluation(Scores):
         names = (f"error_{one.places.replace(' ', '_')}" for one in others)
         return found | dict(zip(names, (one.error for one in others), strict=True))
 
-    def __str__(self) -> str:
+    def table(self) -> ScoreTable:
+        """A row for the places it has learned, and for each control."""
         has_boxes = self.measured[0].inside is not None
-        lines = [
+        return ScoreTable(
             f"{self.model} on {self.images}: {counted(self.n_pictures, 'picture')}, "
             f"{counted(self.n_glimpses, 'glimpse')} each",
-            "",
-            f"{'places':<18}{'error':>8}{'on the object' if has_boxes else '':>16}".rstrip(),
-        ]
-        for one in self.measured:
-            share = "" if one.inside is None else f"{100 * one.inside:.1f} %"
-            lines.append(f"{one.places:<18}{100 * one.error:>6.2f} %{share:>16}".rstrip())
-        return "\n".join(lines)
+            ("places", "error", *(["on the object"] if has_boxes else [])),
+            [
+                (
+                    one.places,
+                    f"{100 * one.error:.2f} %",
+                    *([] if one.inside is None else [f"{100 * one.inside:.1f} %"]),
+                )
+                for one in self.measured
+            ],
+        )
 
 
 @dataclass(frozen=True)

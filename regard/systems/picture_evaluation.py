@@ -16,7 +16,7 @@ from regard.evaluation.extractors import ConvolutionalClassifier, Extractor, fit
 from regard.evaluation.pictures import Features, closeness
 from regard.folder.weights import read_weights, write_weights
 from regard.models.efficientnet import EfficientNetLite0
-from regard.systems.evaluation import Scores
+from regard.systems.evaluation import ScoreTable, TabledScores
 from regard.systems.picture_sources import load_efficientnet
 
 Pixels = npt.NDArray[np.uint8]
@@ -41,7 +41,7 @@ class PictureScores:
 
 
 @dataclass(frozen=True, repr=False)
-class PictureEvaluation(Scores):
+class PictureEvaluation(TabledScores):
     """How near samples come to real pictures, by a ruler that is named, with rows to compare by."""
 
     model: str
@@ -60,18 +60,17 @@ class PictureEvaluation(Scores):
         """All of it as plain data."""
         return asdict(self)
 
-    def __str__(self) -> str:
-        head = ("pictures", "Fréchet", "precision", "recall", "accuracy")
-        lines = [head, *(_cells(row) for row in self.rows)]
-        width = max(len(line[0]) for line in lines)
-        table = "\n".join(
-            f"{line[0]:<{width}}  " + "  ".join(f"{cell:>9}" for cell in line[1:]) for line in lines
-        )
-        return (
+    def table(self) -> ScoreTable:
+        """A row for samples, an untrained generator and real pictures."""
+        return ScoreTable(
             f"{self.model} against {self.n_pictures:,} pictures of {self.images}\n"
-            f"ruler: {self.extractor}\n\n{table}\n\n"
-            "Fréchet distance: less is nearer. Accuracy: on real pictures, of a classifier that "
-            "learned from the pictures of the row alone."
+            f"ruler: {self.extractor}",
+            ("pictures", "Fréchet", "precision", "recall", "accuracy"),
+            [_cells(row) for row in self.rows],
+            (
+                "Fréchet distance: less is nearer. Accuracy: on real pictures, of a classifier "
+                "that learned from the pictures of the row alone.",
+            ),
         )
 
 
