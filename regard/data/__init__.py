@@ -4,6 +4,7 @@ from regard.data.account import Account
 from regard.data.batch import Batch, Corpus, MemoryCorpus, Subset, collate
 from regard.data.batching import Batches, BatchIterator, Place, Plan
 from regard.data.cleaning import Cleaner
+from regard.data.coreference import read_coreference
 from regard.data.images import Cell, ImageCodec, open_picture
 from regard.data.labelled import Classified, Tagged, read_classified, read_tagged, words_of
 from regard.data.labelled_rows import (
@@ -20,11 +21,25 @@ from regard.data.prepared import PreparedCorpus, prepare
 from regard.data.readers import Pair, read_corpus, read_pairs
 from regard.data.spec import Spec, parse_labelled, parse_spec
 from regard.data.texts import PreparedText, TextSpec, documents, parse_text, prepare_text
+from regard.data.treebank import (
+    ROOT,
+    AnnotatedPair,
+    AnnotatedSentence,
+    Antecedent,
+    annotated_pair,
+    arcs_between_units,
+    read_annotated_pairs,
+    read_treebank,
+)
 from regard.data.windows import Passages, Windows, held_out_windows, passage_batch, require_text
 
 __all__ = [
     "NOTHING",
+    "ROOT",
     "Account",
+    "AnnotatedPair",
+    "AnnotatedSentence",
+    "Antecedent",
     "Batch",
     "BatchIterator",
     "Batches",
@@ -50,6 +65,8 @@ __all__ = [
     "Tagged",
     "TextSpec",
     "Windows",
+    "annotated_pair",
+    "arcs_between_units",
     "collate",
     "documents",
     "held_out_windows",
@@ -62,11 +79,14 @@ __all__ = [
     "passage_batch",
     "prepare",
     "prepare_text",
+    "read_annotated_pairs",
     "read_classified",
+    "read_coreference",
     "read_corpus",
     "read_pairs",
     "read_picture_set",
     "read_tagged",
+    "read_treebank",
     "require_text",
     "text_row",
     "word_rows",

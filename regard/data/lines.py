@@ -2,6 +2,7 @@ r"""Lines of UTF-8 files, one at a time. Only \n ends a line: never \x0c, \x85 o
 
 import gzip
 import io
+import lzma
 import re
 import shlex
 import zlib
@@ -14,7 +15,7 @@ _LONGEST = 1 << 22  # bytes; no sentence is that long, a file that is not text m
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a file, plain or .gz, without their ends; a byte order mark is dropped.
+    """The lines of a file, plain, .gz or .xz, without their ends; a byte order mark is dropped.
 
     NUL characters are dropped too: they come from broken exports and stop other programs.
     """
@@ -29,10 +30,10 @@ def read_lines(path: Path) -> Iterator[str]:
                         "Is this a file of text with one sentence a line?"
                     )
                 yield _decoded(path, number, raw)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         raise DataError(
-            f"{path} ends in .gz but is damaged or not compressed: {error}. "
-            "Compress it again, or take the .gz off its name."
+            f"{path} ends in {path.suffix} but is damaged or not compressed: {error}. "
+            f"Compress it again, or take the {path.suffix} off its name."
         ) from error
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
@@ -41,6 +42,8 @@ def read_lines(path: Path) -> Iterator[str]:
 def _open(path: Path) -> io.BufferedIOBase:
     if path.name.lower().endswith(".gz"):
         return gzip.open(path, "rb")
+    if path.name.lower().endswith(".xz"):
+        return lzma.open(path, "rb")
     return path.open("rb")
 
 

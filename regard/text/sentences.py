@@ -7,6 +7,7 @@ decoding one more id at a time.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from regard.special import BOS, EOS, NAMES, UNKNOWN
 from regard.text.sentencepiece_text import SentencePieceText
@@ -224,32 +225,42 @@ def read_units(
     beyond the limit are not read.
     """
     known = _found(text, words)
-    spelled = known or split(text)
-    pieces = tokenizer.pieces(text)[:limit] if spelled else []
-    touched = [_touched(piece, spelled) for piece in pieces]
+    units = place_units(tokenizer, text, known or split(text), limit=limit)
+    return units if known else replace(units, places=())
+
+
+def place_units(
+    tokenizer: Tokenizer, text: str, words: Sequence[Word], *, limit: int | None = None
+) -> Units:
+    """The tokens of a text among words whose places are known; ``places`` has the unit of each.
+
+    Words may share characters, as "in dem" does of "im": then they are one unit, too.
+    """
+    pieces = tokenizer.pieces(text)[:limit] if words else []
+    starts = [word.start for word in words]
+    ends = list(accumulate((word.end for word in words), max))
+    touched = [_touched(piece, starts, ends) for piece in pieces]
     is_joined = {k for first, last in touched for k in range(first, last)}
-    unit, places = 0, []
-    for k in range(len(spelled)):
-        places.append(unit)
-        unit += k not in is_joined
+    places = [0] * len(words)
+    for k in range(1, len(words)):
+        places[k] = places[k - 1] + (k - 1 not in is_joined)
     texts: list[str] = []
-    for unit in sorted(set(places)):
-        own = [word for word, place in zip(spelled, places, strict=True) if place == unit]
-        texts.append(text[own[0].start : own[-1].end])
+    for k, place in enumerate(places):
+        if k == 0 or place > places[k - 1]:
+            texts.append(words[k].text)
+        else:
+            texts[-1] = text[words[places.index(place)].start : ends[k]]
     named = [
         replace(piece, word=places[first])
         for piece, (first, _) in zip(pieces, touched, strict=True)
     ]
-    return Units(tuple(texts), tuple(named), tuple(places) if known else ())
+    return Units(tuple(texts), tuple(named), tuple(places))
 
 
-def _touched(piece: Token, words: Sequence[Word]) -> tuple[int, int]:
+def _touched(piece: Token, starts: Sequence[int], ends: Sequence[int]) -> tuple[int, int]:
     """The first and the last word a token covers; a token of no letter stands with the next."""
-    covered = [
-        k for k, word in enumerate(words) if word.start < piece.end and piece.start < word.end
-    ]
-    if covered:
-        return covered[0], covered[-1]
-    after = [k for k, word in enumerate(words) if word.start >= piece.start]
-    nearest = after[0] if after else max(0, len(words) - 1)
+    first, beyond = bisect_right(ends, piece.start), bisect_left(starts, piece.end)
+    if first < beyond:
+        return first, beyond - 1
+    nearest = min(bisect_left(starts, piece.start), len(starts) - 1)
     return nearest, nearest
