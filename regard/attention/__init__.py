@@ -3,13 +3,15 @@
 Read in this order: ``scores`` (how well does a key answer a query?), ``normalisers`` (how much does
 that count?), ``attend`` (the whole operation, three lines), ``multihead`` (several at once),
 ``masks`` and ``positions`` (who may look where, who stands where), ``window`` (neighbours alone, at
-linear cost), ``residual`` (add and norm), ``cache`` and ``places`` (what decoding keeps, and
-whose it is) and ``probe`` (where one can look in).
+linear cost), ``compressed`` (all that came before, some places at a time), ``residual`` (add and
+norm), ``cache`` and ``places`` (what decoding keeps, and whose it is) and ``probe`` (where one can
+look in).
 """
 
 from regard.attention import masks
 from regard.attention.attend import Attended, Attention
 from regard.attention.cache import Cache, Keeping, Store
+from regard.attention.compressed import CompressedAttention
 from regard.attention.multihead import MultiHeadAttention
 from regard.attention.normalisers import (
     NORMALISERS,
@@ -50,6 +52,7 @@ __all__ = [
     "Attention",
     "Cache",
     "Choice",
+    "CompressedAttention",
     "Concatenating",
     "Content",
     "Dot",

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from regard.attention.attend import Attention
 from regard.attention.normalisers import masked_softmax
-from regard.attention.scores import Location, Score
+from regard.attention.scores import Location, ScaledDot, Score
 from regard.errors import SizeError
 from regard.shapes import Bool, Float, Tensor
 
@@ -33,7 +33,13 @@ class WindowAttention(Attention):
     """
 
     def __init__(
-        self, score: Score, *, reach: int, is_causal: bool = False, dropout: float = 0.0
+        self,
+        score: Score,
+        *,
+        reach: int,
+        is_causal: bool = False,
+        dropout: float = 0.0,
+        n_heads: int = 1,
     ) -> None:
         if reach < 0:
             raise SizeError(f"a window's reach is 0 or more places, not {reach}")
@@ -43,7 +49,7 @@ class WindowAttention(Attention):
                 "window knows no such places: choose a score that looks at the key"
             )
         super().__init__(score, dropout=dropout)
-        self.reach, self.is_causal = reach, is_causal
+        self.reach, self.is_causal, self.n_heads = reach, is_causal, n_heads
 
     def forward(  # type: ignore[override]  # the whole matrix of weights is what it does without
         self,
@@ -57,6 +63,8 @@ class WindowAttention(Attention):
         if not length:
             return value
         blocks = _Blocks.of(batch, n_heads, length, self.reach, is_causal=self.is_causal)
+        if is_real is None and self.is_fused:
+            return self.contexts(self._fused(blocks, query, key, value))  # type: ignore[no-any-return]
         scores = self.score(blocks.cut(query), blocks.overlap(key))
         if self.scores.is_watched:
             scores = blocks.from_band(self.scores(blocks.to_band(scores)))
@@ -65,6 +73,36 @@ class WindowAttention(Attention):
             weights = blocks.from_band(self.weights(blocks.to_band(weights)))
         context: Tensor = self.contexts(blocks.join(self.dropout(weights) @ blocks.overlap(value)))
         return context
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether torch's fused kernel serves: it computes what is asked, and nobody watches."""
+        is_heard = self.scores.is_watched or self.weights.is_watched
+        is_asked = type(self.score) is ScaledDot and not self.dropout.active_p
+        return self.is_causal and is_asked and not is_heard
+
+    def _fused(
+        self,
+        blocks: "_Blocks",
+        query: Float[Tensor, "B H L E"],
+        key: Float[Tensor, "B H L E"],
+        value: Float[Tensor, "B H L Ev"],
+    ) -> Float[Tensor, "B H L Ev"]:
+        """Causal windows without a matrix of scores, in memory that grows as n whatever the reach.
+
+        The first block has nothing before it; all others see through one band.
+        """
+        queries = blocks.by_row(blocks.cut(query))
+        keys, values = (blocks.by_row(blocks.overlap(one)) for one in (key, value))
+        near, left = blocks.near(query.device), blocks.left
+        found = F.scaled_dot_product_attention(
+            queries[:, 0], keys[:, 0, :, left:], values[:, 0, :, left:], near[:, left:]
+        )[:, None]
+        if blocks.n_blocks > 1:
+            query, key, value = (one[:, 1:].flatten(0, 1) for one in (queries, keys, values))
+            rest = F.scaled_dot_product_attention(query, key, value, near)
+            found = torch.cat([found, rest.view(blocks.batch, -1, *rest.shape[1:])], dim=1)
+        return blocks.join(found.flatten(0, 1))
 
 
 @dataclass(frozen=True)
@@ -102,8 +140,11 @@ class _Blocks:
 
     def join(self, blocks: Float[Tensor, "BN H C E"]) -> Float[Tensor, "B H L E"]:
         """The sequence that was cut."""
-        whole = blocks.view(self.batch, self.n_blocks, *blocks.shape[1:]).transpose(1, 2)
-        return whole.flatten(2, 3)[:, :, : self.length]
+        return self.by_row(blocks).transpose(1, 2).flatten(2, 3)[:, :, : self.length]
+
+    def by_row(self, blocks: Float[Tensor, "BN H C E"]) -> Float[Tensor, "B N H C E"]:
+        """The blocks of each row of the batch."""
+        return blocks.view(self.batch, self.n_blocks, *blocks.shape[1:])
 
     def overlap(self, value: Float[Tensor, "B H L E"]) -> Float[Tensor, "BN H M E"]:
         """For each block the places that it may see; neighbouring blocks share some."""
@@ -122,11 +163,13 @@ class _Blocks:
             is_real = torch.ones(1, self.length, dtype=torch.bool, device=device)
         is_there = F.pad(is_real, (self.left, self.right + self.rest))
         seen = is_there.unfold(1, self.span, self.width).expand(self.batch, -1, -1).flatten(0, 1)
-        # The query in row j of a block stands at place j + left of its span.
+        return self.near(device) & seen[:, None, None, :]
+
+    def near(self, device: torch.device) -> Bool[Tensor, "C M"]:
+        """Allow what is in the window: the query in row j stands at place j + left of its span."""
         row = torch.arange(self.width, device=device)[:, None]
         place = torch.arange(self.span, device=device)
-        is_near = (place >= row) & (place <= row + self.left + self.right)
-        return is_near & seen[:, None, None, :]
+        return (place >= row) & (place <= row + self.left + self.right)
 
     def to_band(self, blocks: Float[Tensor, "BN H C M"]) -> Float[Tensor, "B H L R"]:
         """The diagonal band of each block, as columns."""

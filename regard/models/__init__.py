@@ -3,6 +3,7 @@
 from regard.kernels import BeamQuestion, Ended
 from regard.models.bert import Bert
 from regard.models.captioner import Captioner
+from regard.models.compressed_decoder import CompressedDecoder
 from regard.models.encoder import Sizes
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.glimpses import RecurrentAttention
@@ -19,6 +20,7 @@ __all__ = [
     "Bert",
     "Captioner",
     "Classifier",
+    "CompressedDecoder",
     "EncoderDecoder",
     "Ended",
     "Gpt",
