@@ -306,6 +306,7 @@ class CaptionerSection(RecurrentNetwork):
     channels: tuple[Width, ...] = (32, 64, 128)  # of convolutions that learn, each halves
     # Of given features: rows, columns and width, which follow from the data.
     features: tuple[Width, ...] = ()
+    d_annotation: Width | None = None  # to which features are mapped first; None leaves them
     score: ScoreName = "perceptron"
     normaliser: Literal["soft", "hard"] = "soft"
     is_gated: bool = False  # each word decides how much the picture counts

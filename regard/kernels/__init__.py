@@ -12,6 +12,7 @@ from regard.kernels.candidates import log_sum_exp, top
 from regard.kernels.cross_entropy import linear_cross_entropy
 from regard.kernels.dropout import Dropout, dropout
 from regard.kernels.embedding import embed
+from regard.kernels.energies import energies
 from regard.kernels.feedforward import bias_gelu_dropout, bias_relu_dropout
 from regard.kernels.layer import EndNorm, LayerOptions, encoder_layers
 from regard.kernels.linear import laid_out, linear
@@ -38,6 +39,7 @@ __all__ = [
     "dropout",
     "embed",
     "encoder_layers",
+    "energies",
     "gradient_norm",
     "is_native",
     "keep_heap",

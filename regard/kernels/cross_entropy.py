@@ -37,8 +37,9 @@ def linear_cross_entropy(
     _require_fit(hidden, weight, targets, bias)
     require_ids(targets, len(weight))
     targets = as_ids(targets)
+    # Under autocast a last layer that is linear gives fewer bits than the weights have.
     loss: Tensor = _LinearCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        hidden, weight, targets, smoothing, bias
+        hidden.to(weight.dtype), weight, targets, smoothing, bias
     )
     return loss
 

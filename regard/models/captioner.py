@@ -91,24 +91,31 @@ class PictureEncoder(nn.Module):
 
 
 class GivenFeatures(nn.Module):
-    """Annotations that another network has computed: a grid of vectors for each picture."""
+    """Annotations from what another network has computed, a grid of vectors for each picture.
 
-    def __init__(self, width: int, dropout: float) -> None:
+    They are the vectors themselves, or, with a ``d_annotation``, ``aᵢ = relu(W fᵢ + b)`` of that
+    width: every step of the LSTM reads an annotation, so that narrow ones are sooner learned from.
+    """
+
+    def __init__(self, n_features: int, dropout: float, d_annotation: int | None = None) -> None:
         super().__init__()
-        if width < 1:
-            raise SizeError(f"features are 1 or more numbers wide, not {width}")
-        self.width = width
+        if n_features < 1:
+            raise SizeError(f"features are 1 or more numbers wide, not {n_features}")
+        self.n_features, self.width = n_features, d_annotation or n_features
+        self.map = nn.Linear(n_features, d_annotation) if d_annotation else None
         self.dropout = Dropout(dropout)
         self.outputs = Probe()
 
     def forward(self, source: Float[Tensor, "B Z Y X"]) -> Float[Tensor, "B S D"]:
         """The annotations, row by row from the top left."""
-        if source.shape[1] != self.width:
+        if source.shape[1] != self.n_features:
             raise SizeError(
                 f"features of {source.shape[1]} numbers do not fit a captioner that learned from "
-                f"{self.width}: compute them with the same network"
+                f"{self.n_features}: compute them with the same network"
             )
         annotations = source.permute(0, 2, 3, 1).flatten(1, 2)
+        if self.map is not None:
+            annotations = self.map(annotations).relu()
         seen: Tensor = self.outputs(self.dropout(annotations))
         return seen
 
@@ -153,19 +160,19 @@ class CaptionerDecoder(nn.Module):
     ) -> tuple[Decoded, Float[Tensor, "B T S"], CaptionerState]:
         """Read more of the target; give the vectors that predict, and where each step looked."""
         words = self.embedding(target)
-        of_words, of_context = self._of_words(words)
+        of_words, for_context, for_state = self._of_words(words)
         looks: list[Found] = []
         before, states = [], []
         h, c = state.remembered
-        for t in range(target.shape[1]):
+        for t, of_word in enumerate(of_words):
             before.append(h)
             look = self.attention.look(h[:, None], state.memory, state.n_written + t)
             if self.gate is not None:
                 beta = torch.sigmoid(self.gate(h))[:, None]
                 look = look._replace(context=beta * look.context)
             looks.append(look)
-            gates = torch.addmm(of_words[:, t], look.context[:, 0], of_context)
-            h, c = self._go_on(gates, h, c)
+            gates = torch.addmm(of_word, look.context.squeeze(1), for_context)
+            h, c = _go_on(torch.addmm(gates, h, for_state), c)
             states.append(h)
         found = Found.joined(looks)
         read = self.readout(self.dropout(torch.stack(states, 1)), words, found.context)
@@ -175,23 +182,26 @@ class CaptionerDecoder(nn.Module):
 
     def _of_words(
         self, words: Float[Tensor, "B T E"]
-    ) -> tuple[Float[Tensor, "B T G"], Float[Tensor, "D G"]]:
-        """What the words alone bring to the LSTM's gates: one product for all steps.
+    ) -> tuple[tuple[Float[Tensor, "B G"], ...], Float[Tensor, "D G"], Float[Tensor, "H G"]]:
+        """What the words alone bring to the LSTM's gates, step by step: one product for all steps.
 
-        Beside it the weights of the context: taken out once, they have one gradient.
+        Beside it the weights of the context and of the state: taken out once, and in the precision
+        of the products, they have one gradient.
         """
         unit, d_word = self.unit, words.shape[-1]
         for_words, for_context = torch.split(unit.weight_ih, [d_word, unit.input_size - d_word], 1)
-        return F.linear(words, for_words, unit.bias_ih + unit.bias_hh), for_context.mT
+        gates = F.linear(words, for_words, unit.bias_ih + unit.bias_hh)
+        of_context, of_state = for_context.mT.to(gates.dtype), unit.weight_hh.mT.to(gates.dtype)
+        return gates.unbind(1), of_context, of_state
 
-    def _go_on(
-        self, gates: Float[Tensor, "B G"], h: Float[Tensor, "B H"], c: Float[Tensor, "B H"]
-    ) -> tuple[Float[Tensor, "B H"], Float[Tensor, "B H"]]:
-        """One step of the LSTM, whose gates know the word and the context already."""
-        gates = torch.addmm(gates, h, self.unit.weight_hh.mT)
-        takes, keeps, new, shows = gates.chunk(4, dim=1)
-        c = keeps.sigmoid() * c + takes.sigmoid() * new.tanh()
-        return shows.sigmoid() * c.tanh(), c
+
+def _go_on(
+    gates: Float[Tensor, "B G"], c: Float[Tensor, "B H"]
+) -> tuple[Float[Tensor, "B H"], Float[Tensor, "B H"]]:
+    """One step of the LSTM, whose gates know all: the word, the context and the state."""
+    takes, keeps, new, shows = gates.chunk(4, dim=1)
+    c = keeps.sigmoid() * c + takes.sigmoid() * new.tanh()
+    return shows.sigmoid() * c.tanh(), c
 
 
 class Captioner(LookingTranslator):

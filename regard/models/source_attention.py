@@ -30,6 +30,7 @@ from regard.attention import (
     masks,
 )
 from regard.errors import UsageError
+from regard.kernels import energies
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.model import Predicted
 from regard.models.reinforce import MovingAverage, MovingAverages
@@ -48,8 +49,8 @@ class PreparedPerceptron(Perceptron, PreparedScore):
     """``vᵀ tanh(W q + k')`` with ``k' = U k``."""
 
     def prepare(self, key: Float[Tensor, "B 1 K Ek"]) -> Float[Tensor, "B 1 K M"]:
-        """``U k``."""
-        return _mapped(key, self.weight_key)
+        """``U k``, in the precision of v, as all steps take it."""
+        return _mapped(key, self.weight_key).to(self.v.dtype)
 
     def forward(
         self, query: Float[Tensor, "B 1 Q Eq"], key: Float[Tensor, "B 1 K M"]
@@ -62,8 +63,8 @@ class PreparedAdditive(Additive, PreparedScore):
     """``vᵀ tanh(W₁ q + k')`` with ``k' = W₂ k``, where ``W = [W₁ W₂]``."""
 
     def prepare(self, key: Float[Tensor, "B 1 K Ek"]) -> Float[Tensor, "B 1 K M"]:
-        """``W₂ k``."""
-        return _mapped(key, self.weight[..., self.d_query :])
+        """``W₂ k``, in the precision of v, as all steps take it."""
+        return _mapped(key, self.weight[..., self.d_query :]).to(self.v.dtype)
 
     def forward(
         self, query: Float[Tensor, "B 1 Q Eq"], key: Float[Tensor, "B 1 K M"]
@@ -195,8 +196,8 @@ class SourceAttention(Attention):
             query[:, None], memory.keys, memory.values, memory.mask, first=first
         )
         if choice is not None:
-            choice = Choice(*(part[:, 0] for part in choice))
-        return Found(context[:, 0], weights[:, 0], choice)
+            choice = Choice(*(part.squeeze(1) for part in choice))
+        return Found(context.squeeze(1), weights.squeeze(1), choice)
 
 
 def _build(score: str, d_query: int, d_key: int, **options: Any) -> Score:
@@ -353,4 +354,5 @@ def _energies(
     query: Float[Tensor, "B 1 Q M"], key: Float[Tensor, "B 1 K M"], v: Float[Tensor, "1 M"]
 ) -> Float[Tensor, "B 1 Q K"]:
     """``vᵀ tanh(q + k)`` for every pair."""
-    return torch.tanh(query.unsqueeze(-2) + key.unsqueeze(-3)) @ v[0]
+    # Taking an element out would cost a gradient of zeros around it at every step.
+    return energies(query.squeeze(1), key.squeeze(1), v[0])[:, None]

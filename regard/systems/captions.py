@@ -244,7 +244,7 @@ def _build(network: Network, n_source_tokens: int, n_target_tokens: int) -> Mode
     if network.encoder == "convolutions":
         encoder: PictureEncoder | GivenFeatures = PictureEncoder(network.channels, dropout)
     else:
-        encoder = GivenFeatures(feature_shape(network)[2], dropout)
+        encoder = GivenFeatures(feature_shape(network)[2], dropout, network.d_annotation)
     return Captioner(
         n_target_tokens,
         encoder,

@@ -313,3 +313,18 @@ def test_both_paths_are_float32_and_agree_closely() -> None:
     for loss in (fast, slow):
         assert loss.dtype == torch.float32
         assert float(loss) == pytest.approx(float(exact), rel=2e-6)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (2, 3, 5, 7), (3, 1, 4, 33), (2, 2, 49, 64)])
+def test_energies(path: str, sizes: tuple[int, int, int, int]) -> None:
+    n_rows, n_queries, n_keys, width = sizes
+    leaves = [leaf(n_rows, n_queries, width), leaf(n_rows, n_keys, width), leaf(width)]
+    query, key, v = leaves
+    scaled = 3 * query  # some of the tangents are all but 1
+    ours = [kernels.energies(scaled, key, v)]
+    reference = [torch.tanh(scaled[:, :, None] + key[:, None]) @ v]
+    assert_same(ours, reference)
+    assert_same(gradients(ours, leaves), gradients(reference, leaves))
+    half = kernels.energies(scaled.bfloat16(), key.bfloat16(), v)
+    assert half.dtype == torch.float32
+    torch.testing.assert_close(half, reference[0], rtol=0.1, atol=0.1)

@@ -169,6 +169,23 @@ def test_features_of_another_network_are_annotations() -> None:
     assert recorded(model, features).shape == (3, 1, TARGET.shape[1], ROWS * COLUMNS)
     with pytest.raises(SizeError, match=r"features of 4 numbers .* from 5"):
         model(features[:, :4], TARGET)
+    narrow = GivenFeatures(5, 0.0, d_annotation=2).double()
+    assert narrow.map is not None
+    expected = (features[1, :, 1, 0] @ narrow.map.weight.T + narrow.map.bias).relu()
+    torch.testing.assert_close(narrow(features)[1, COLUMNS], expected)
+    assert Captioner(WORDS, narrow, sizes).double()(features, TARGET).shape[:2] == TARGET.shape
+
+
+def test_half_of_the_bits_are_enough_to_learn() -> None:
+    """Under autocast the vectors that predict have fewer bits than the output's weights."""
+    model = Captioner(WORDS, GivenFeatures(5, 0.0), RecurrentSizes(WORD, HIDDEN)).train()
+    features = torch.randn(3, 5, ROWS, COLUMNS, generator=torch.Generator().manual_seed(2))
+    exact, n = translation(model, Batch(features, TARGET), 0.1)
+    with torch.autocast("cpu", torch.bfloat16):
+        loss, _ = translation(model, Batch(features, TARGET), 0.1)
+    torch.testing.assert_close(loss / n, exact / n, rtol=0.02, atol=0.0)
+    loss.backward()
+    assert all(one.grad is not None for one in model.parameters())
 
 
 def test_maps_change_from_word_to_word() -> None:
