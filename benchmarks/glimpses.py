@@ -33,7 +33,7 @@ import regard
 from regard.data import PictureSet, read_picture_set
 from regard.models import RecurrentAttention
 from regard.models.glimpses import Retina
-from regard.systems.glimpses import GlimpseEvaluation
+from regard.systems.glimpse_results import GlimpseEvaluation
 
 MINUTES = 38.0
 COARSE = {"model.patch": 12, "model.n_scales": 3, "model.n_glimpses": 8}

@@ -147,7 +147,7 @@ def next_command(words: Wording, folder: object, example: str | None) -> str:
     model = shlex.quote(str(folder))
     if example is None and words.example.startswith("echo"):
         return f"regard {words.command} {model} FILE"
-    text = "TEXT" if example is None else shlex.quote(" ".join(example.split()))
+    text = words.unnamed if example is None else shlex.quote(" ".join(example.split()))
     return words.example.format(command=words.command, model=model, text=text)
 
 

@@ -3,7 +3,10 @@
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from random import Random
+from typing import ClassVar, Protocol, runtime_checkable
+
+from regard.errors import DataError
 
 Box = tuple[
     int, int, int, int
@@ -46,6 +49,29 @@ class EmbeddedCorpus(Protocol):
     def examples(self, split: str, seed: int) -> Iterator[Example]:
         """Distinct examples of one split; no source of it stands in another, whatever the seed."""
         ...
+
+
+class DrawnCorpus:
+    """A corpus whose examples are drawn: it checks the split, and ``_draw`` gives what is in it."""
+
+    name: ClassVar[str]
+    splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test")
+
+    def examples(self, split: str, seed: int) -> Iterator[Example]:
+        """Distinct examples of one split, in an order that follows from the seed."""
+        if split not in self.splits:
+            raise DataError(
+                f"the corpus {self.name} has no split {split!r}: choose {', '.join(self.splits)}."
+            )
+        return self._draw(split, seed)
+
+    def _draw(self, split: str, seed: int) -> Iterator[Example]:
+        raise NotImplementedError
+
+
+def split_random(split: str, seed: int) -> Random:
+    """Chance of a split's own; a text as seed gives the same numbers everywhere."""
+    return Random(f"{split} {seed}")  # noqa: S311
 
 
 def split_of(source: str) -> str:

@@ -16,7 +16,8 @@ from regard.data.labelled_rows import (
     word_rows,
 )
 from regard.data.picture_batches import PictureBatches
-from regard.data.picture_sets import Part, PictureSet, join_picture_sets, read_picture_set
+from regard.data.picture_reading import Part, read_picture_set
+from regard.data.picture_sets import PictureSet, join_picture_sets
 from regard.data.prepared import PreparedCorpus, prepare
 from regard.data.readers import Pair, read_corpus, read_pairs
 from regard.data.spec import Spec, parse_labelled, parse_spec

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from regard.data.features import picture_key
 from regard.data.images import Picture
 from regard.data.lines import read_lines
-from regard.data.picture_sets import list_pictures
+from regard.data.picture_files import list_pictures
 from regard.data.readers import read_corpus
 from regard.errors import DataError
 
@@ -146,9 +146,14 @@ def read_captions(file: str) -> dict[str, list[str]]:
     if wanted is None and len(by_language) == 1:
         return next(iter(by_language.values()))
     if wanted not in by_language:
-        there = ", ".join(one for one in by_language if one) or "none that are named"
+        there = [one for one in by_language if one]
+        if not there:
+            raise DataError(
+                f"{path} names no language of its captions: leave out :{wanted}, or put {wanted} "
+                "and a tab before each caption."
+            )
         said = "choose one" if wanted is None else f"there is no {wanted}"
-        raise DataError(f"{path} has captions in several languages, {there}: {said}, as {path}:en.")
+        raise DataError(f"{path} has captions in {', '.join(there)}: {said}, as {path}:{there[0]}.")
     return by_language[wanted]
 
 

@@ -13,6 +13,7 @@ import torch
 
 from regard.config import Recipe, known
 from regard.corpora.scenes import is_scene
+from regard.counting import counted
 from regard.data import Account, Batch, Batches, MemoryCorpus, Plan, collate
 from regard.data.captions import Captioned, read_captioned
 from regard.data.features import FeatureFolder
@@ -166,7 +167,7 @@ class CaptionValidation(HeldOut):
     def example(self) -> str | None:
         """The first picture that is a file of its own, or a scene."""
         alone = (one for one in self.sources if is_scene(one) or Path(one).is_file())
-        return next(alone, "picture.jpg")
+        return next(alone, None)
 
 
 def quality_of(written: Sequence[str], references: Sequence[Sequence[str]]) -> Quality:
@@ -247,7 +248,9 @@ def _read_both(recipe: Recipe) -> tuple[Captioned, Captioned, list[str]]:
         n_held = min(len(pictures) // _HELD_OUT, _MOST_HELD_OUT)
         held, learned = Captioned(pictures[:n_held]), Captioned(pictures[n_held:])
         notes.append(
-            f"no validation files were named: {n_held:,} of the pictures are held out instead"
+            f"no validation files were named: {counted(n_held, 'picture')} held out instead"
+            if n_held
+            else "there are too few pictures to hold some out: the last weights stay"
         )
     return learned, held, notes
 

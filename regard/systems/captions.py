@@ -270,6 +270,7 @@ SYSTEM = System(
         command="caption",
         methods=("caption",),
         use="`regard caption` describes pictures with it",
+        unnamed="picture.png",
         sample=("picture", "reference", "caption"),
     ),
     data=("pairs",),

@@ -5,136 +5,51 @@ sequence of glimpses, each at the most probable place: the mean over many drawn 
 locator that has learned nothing. Where the first glimpse falls follows from the picture.
 """
 
-import hashlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, overload
 
-import numpy as np
 import torch
 from torch.nn import functional as F
 
-from regard.config import Network, Recipe, known
+from regard.config import Network, Recipe
 from regard.config.glimpses import GlimpsesSection
-from regard.counting import counted
 from regard.data import (
-    Batch,
-    Part,
-    PictureBatches,
     PictureSet,
-    Plan,
-    join_picture_sets,
-    read_picture_set,
 )
-from regard.data.batching import Rows
 from regard.data.images import ImageCodec, Picture
 from regard.decoding import Search
 from regard.errors import DataError, RecipeError, UsageError, WrongModelError
-from regard.evaluation import LabelQuality, accuracy, by_label, macro_f1
 from regard.inspection.importance import Losses
 from regard.inspection.trace import Alternative, Trace, TracedStep
 from regard.inspection.trace.picture import TracedPicture
-from regard.models import Model, RecurrentAttention, baseline_loss, reinforce
+from regard.models import Model, RecurrentAttention
 from regard.models.glimpses import Glimpsed, Retina, inside
 from regard.shapes import Float, Int, Tensor
 from regard.special import NAMES
-from regard.systems.evaluation import ScoreTable, TabledScores
+from regard.systems.glimpse_data import (
+    MOST_NAMED,
+    ROWS,
+    first_places,
+    n_channels_of,
+    prepare_glimpses,
+    read_glimpsed,
+    section_of,
+    size_of,
+)
+from regard.systems.glimpse_results import Glimpse, GlimpseEvaluation, PictureLabel, PlacesMeasured
 from regard.systems.opened import OpenedModel, refusal
-from regard.systems.results import Output, Result, Scored
+from regard.systems.results import Output, Scored
 from regard.systems.scoring import windows
 from regard.systems.system import IMAGES_ONLY, System, Wording
 from regard.systems.watching import N_ALTERNATIVES, provenance, watch
-from regard.text import NoText
 from regard.text.tokens import Sentence, Token, Word
-from regard.training.defaults import Facts, derive
-from regard.training.events import Sample
-from regard.training.prepared import Prepared
-from regard.training.tasks import Task
-from regard.training.validation import HeldOut, Stopped
 
-_ROWS = 256  # pictures at once
-_HELD_OUT, _MOST_HELD_OUT = 10, 5_000  # one in ten
 _MOST_CELLS = 28  # each way, of the grid on which glimpses are shown
 _FOUND_BY = 2  # glimpses before which nothing can be known of where the object is
-_MOST_NAMED = 12  # classes that a line names
 CONTROLS = ("random", "centre", "raster")  # places that do not depend on the picture
-
-
-@dataclass(frozen=True, repr=False)
-class Glimpse(Result):
-    """One look: its middle and the sides of its patches in pixels, and what was believed then."""
-
-    shows: ClassVar[tuple[str, ...]] = ("x", "y", "beliefs")
-
-    x: float
-    y: float
-    sides: tuple[int, ...]
-    beliefs: tuple[tuple[str, float], ...]  # labels and probabilities, the likeliest first
-
-
-@dataclass(frozen=True, repr=False)
-class PictureLabel(Result):
-    """What a picture shows, how probable that is, and the glimpses that told it."""
-
-    shows: ClassVar[tuple[str, ...]] = ("label", "probability")
-
-    label: str
-    probability: float
-    others: tuple["PictureLabel", ...] = ()  # the next likeliest, where several were asked for
-    glimpses: tuple[Glimpse, ...] = ()
-
-    def __str__(self) -> str:
-        return self.label
-
-
-@dataclass(frozen=True)
-class PlacesMeasured:
-    """How good the network is with glimpses at certain places."""
-
-    places: str
-    error: float  # share of pictures whose label is wrong
-    inside: float | None = None  # share of glimpses from the third on that fall on the object
-
-
-@dataclass(frozen=True, repr=False)
-class GlimpseEvaluation(TabledScores):
-    """How often labels are wrong, and how often with other places than those it has learned."""
-
-    model: str
-    images: str
-    n_pictures: int
-    n_glimpses: int
-    measured: tuple[PlacesMeasured, ...]  # the first is the model as it is
-
-    @property
-    def scores(self) -> Mapping[str, float]:
-        """Error and accuracy of the model, and the error of each control by its name."""
-        own, *others = self.measured
-        found = {"error": own.error, "accuracy": 1 - own.error}
-        if own.inside is not None:
-            found["inside"] = own.inside
-        names = (f"error_{one.places.replace(' ', '_')}" for one in others)
-        return found | dict(zip(names, (one.error for one in others), strict=True))
-
-    def table(self) -> ScoreTable:
-        """A row for the places it has learned, and for each control."""
-        has_boxes = self.measured[0].inside is not None
-        return ScoreTable(
-            f"{self.model} on {self.images}: {counted(self.n_pictures, 'picture')}, "
-            f"{counted(self.n_glimpses, 'glimpse')} each",
-            ("places", "error", *(["on the object"] if has_boxes else [])),
-            [
-                (
-                    one.places,
-                    f"{100 * one.error:.2f} %",
-                    *([] if one.inside is None else [f"{100 * one.inside:.1f} %"]),
-                )
-                for one in self.measured
-            ],
-        )
 
 
 @dataclass(frozen=True)
@@ -156,7 +71,7 @@ class PictureClassifier(OpenedModel):
     @property
     def network(self) -> GlimpsesSection:
         """Its keys in the recipe."""
-        return _section(self.loaded.recipe)
+        return section_of(self.loaded.recipe)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -166,8 +81,8 @@ class PictureClassifier(OpenedModel):
     @property
     def codec(self) -> ImageCodec:
         """What turns pictures into numbers."""
-        size = _size(self.network)
-        return ImageCodec(size, size, _n_channels(self.network))
+        size = size_of(self.network)
+        return ImageCodec(size, size, n_channels_of(self.network))
 
     @property
     def limit(self) -> int:
@@ -200,7 +115,7 @@ class PictureClassifier(OpenedModel):
         self, pictures: Iterable[Picture], k: int = 1
     ) -> Iterator[list[PictureLabel]]:
         """The k likeliest labels of each picture, as they are found; the first has the glimpses."""
-        for window in windows(pictures, _ROWS):
+        for window in windows(pictures, ROWS):
             seen = self._look(self._pixels(window))
             for row in range(len(window)):
                 path = self._glimpses(seen, row)
@@ -217,7 +132,7 @@ class PictureClassifier(OpenedModel):
         Controls are the same network with places drawn anywhere, in the centre or row by row, with
         the locator it began with, and the whole network as it began.
         """
-        pictures = _read(self.network, [str(images)], "test")
+        pictures = read_glimpsed(self.network, [str(images)], "test")
         if pictures.labels is None:
             raise DataError(f"{images} has no classes to compare with: put each into a folder.")
         fresh = _fresh(self.loaded.recipe).to(self.device).eval()
@@ -245,7 +160,7 @@ class PictureClassifier(OpenedModel):
         n_wrong, n_inside, n_looks = 0, 0, 0
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(1)
-            for rows in windows(range(len(pictures)), _ROWS):
+            for rows in windows(range(len(pictures)), ROWS):
                 pixels = pictures.numbers(rows).to(self.device)
                 given = None if path is None else model.path(len(rows), path, pixels)
                 seen = model.look(pixels, first_places(pixels), given)
@@ -298,7 +213,7 @@ class PictureClassifier(OpenedModel):
         if target not in self.labels:
             raise UsageError(
                 f"{target!r} is not a label of {self.loaded.path}: choose one of "
-                f"{', '.join(self.labels[:_MOST_NAMED])}"
+                f"{', '.join(self.labels[:MOST_NAMED])}"
             )
         return (self.labels.index(target),) * self.model.n_glimpses
 
@@ -312,7 +227,7 @@ class PictureClassifier(OpenedModel):
 
     def _losses(self, examples: Iterable[tuple[Picture, str]]) -> Iterator[tuple[int, Losses]]:
         """``-log P(label | picture)`` of each pair."""
-        for window in windows(examples, _ROWS):
+        for window in windows(examples, ROWS):
             pixels = self._pixels([picture for picture, _ in window])
             made = [self._made(picture, label, None, None)[-1] for picture, label in window]
             labels = torch.tensor(made, device=self.device)
@@ -374,231 +289,10 @@ def _steps(
     )
 
 
-def first_places(pictures: Float[Tensor, "B Z Y X"]) -> Float[Tensor, "B 2"]:
-    """Where the first glimpse falls: anywhere, but always there for the same picture."""
-    content = pictures.detach().float().cpu().numpy()
-    digests = [hashlib.blake2b(one.tobytes(), digest_size=8).digest() for one in content]
-    numbers = np.frombuffer(b"".join(digests), "<u4").reshape(-1, 2).astype(np.float64)
-    return torch.from_numpy(numbers / 2**31 - 1).to(pictures)
-
-
 def _row_losses(
     model: RecurrentAttention, pixels: Float[Tensor, "B Z Y X"], labels: Int[Tensor, "B"]
 ) -> Float[Tensor, "B"]:
     return F.cross_entropy(model(pixels, first_places(pixels)), labels, reduction="none")
-
-
-def glimpse_loss(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Tensor, ""], int]:
-    """Tell what each picture shows; while learning, draws that led to it become more probable."""
-    assert isinstance(model, RecurrentAttention)
-    labels = batch.target[:, 0]
-    first = None if model.training else first_places(batch.source)
-    seen = model.look(batch.source, first)
-    logits = seen.logits[:, -1]
-    loss = F.cross_entropy(logits, labels, reduction="sum", label_smoothing=smoothing)
-    if model.training and model.draws:
-        is_right = (logits.argmax(-1) == labels).to(logits.dtype)
-        loss = loss + _learned_places(model, seen, is_right)
-    return loss, len(labels)
-
-
-def _learned_places(
-    model: RecurrentAttention, seen: Glimpsed, is_right: Float[Tensor, "B"]
-) -> Float[Tensor, ""]:
-    """REINFORCE of every place but the first; the reward is 1 for a right label. Its value is 0."""
-    reward = is_right[:, None].expand_as(seen.log_probability)
-    if model.average is not None:
-        return reinforce(seen.log_probability, reward, model.average(is_right))
-    places = reinforce(seen.log_probability, reward, seen.expected)
-    if model.expecting is None:
-        return places
-    expecting = baseline_loss(seen.expected, reward)
-    return places + expecting - expecting.detach()
-
-
-@dataclass(frozen=True)
-class GlimpseValidation(HeldOut):
-    """Held-out pictures: the loss, and how many labels are right."""
-
-    pictures: PictureSet
-
-    def batches(self, device: torch.device) -> Iterable[Batch]:
-        """All of them."""
-        plan = PictureBatches(self.pictures, 0, _ROWS)
-        for rows in windows(range(len(self.pictures)), _ROWS):
-            yield plan.batch(np.asarray(rows)).to(device)
-
-    def quality(self, model: Model, should_stop: Callable[[], bool]) -> LabelQuality:
-        """Accuracy and F1 with the most probable places."""
-        assert isinstance(model, RecurrentAttention)
-        given, gold = list[str](), list[str]()
-        names = self.pictures.classes
-        for batch in self.batches(next(model.parameters()).device):
-            if should_stop():
-                raise Stopped
-            best = model(batch.source, first_places(batch.source)).argmax(-1)
-            given += [names[i] for i in best.tolist()]
-            gold += [names[i] for i in batch.target[:, 0].tolist()]
-        return LabelQuality(accuracy(given, gold), macro_f1(by_label(given, gold)))
-
-    def samples(self, model: Model) -> tuple[Sample, ...]:
-        """What two of the pictures are taken for."""
-        assert isinstance(model, RecurrentAttention)
-        assert self.pictures.labels is not None
-        rows = list(range(min(2, len(self.pictures))))
-        pixels = self.pictures.numbers(rows).to(next(model.parameters()).device)
-        best = model(pixels, first_places(pixels)).argmax(-1).tolist()
-        names = self.pictures.classes
-        return tuple(
-            Sample(self.pictures.file(i), names[best[i]], names[int(self.pictures.labels[i])])
-            for i in rows
-        )
-
-    def example(self) -> str | None:
-        """The first picture, where it can be named."""
-        return self.pictures.files[0] if self.pictures.files else "picture.png"
-
-
-@dataclass(frozen=True)
-class GlimpseAccount:
-    """What was read: how many pictures, of which classes."""
-
-    pictures: PictureSet
-    n_held_out: int
-
-    def line(self) -> str:
-        """All of it in one line."""
-        assert self.pictures.labels is not None
-        counts = Counter(self.pictures.labels.tolist())
-        height, width = self.pictures.size
-        named = ", ".join(
-            f"{name} {counts[number]:,}"
-            for number, name in enumerate(self.pictures.classes[:_MOST_NAMED])
-        )
-        more = ", ..." if len(self.pictures.classes) > _MOST_NAMED else ""
-        n = len(self.pictures)
-        text = f"{counted(n, 'picture')} of {width} × {height} pixels"
-        if self.pictures.n_skipped:
-            text += f", {counted(self.pictures.n_skipped, 'other file')} left out"
-        classes = counted(len(self.pictures.classes), "class", "classes")
-        return f"{text}; {self.n_held_out:,} to validate on; {classes}: {named}{more}"
-
-    def rows(self) -> list[tuple[str, int, str, str]]:
-        """Nothing is dropped."""
-        return []
-
-
-@dataclass(frozen=True)
-class PreparedGlimpses(Prepared):
-    """Pictures with classes to learn from."""
-
-    pictures: PictureSet
-    rows: Rows  # those that are learned from
-
-    @property
-    def task(self) -> Task:
-        """Labels by their loss, places by REINFORCE."""
-        return glimpse_loss
-
-    def plan(self, rank: int, n_ranks: int) -> Plan:
-        """Pictures in an order of each epoch's own."""
-        training = self.recipe.training
-        n_pictures = known(training.batch_tokens, "training.batch_tokens")
-        return PictureBatches(self.pictures, training.seed, n_pictures, rank, n_ranks, self.rows)
-
-
-def _section(recipe: Recipe) -> GlimpsesSection:
-    assert isinstance(recipe.model, GlimpsesSection)
-    return recipe.model
-
-
-def _size(network: GlimpsesSection) -> int:
-    if network.size == "auto":
-        raise RecipeError(
-            "model.size is still open: it follows from the training data; say it to build the "
-            "model without data"
-        )
-    return network.size
-
-
-def _n_channels(network: GlimpsesSection) -> int:
-    return 1 if network.colours == "auto" else network.colours
-
-
-def _read(network: GlimpsesSection, names: Sequence[str], part: Part) -> PictureSet:
-    """The pictures of these names, as large as the network says, or square at least."""
-    size = None if network.size == "auto" else network.size
-    channels = None if network.colours == "auto" else network.colours
-    classes = network.labels or None
-    found = [
-        read_picture_set(
-            name,
-            part=part,
-            size=size,
-            n_channels=channels,
-            classes=classes,
-        )
-        for name in names
-    ]
-    together = join_picture_sets(found)
-    if together.size[0] != together.size[1]:
-        square = network.model_copy(update={"size": max(together.size)})
-        return _read(square, names, part)
-    return together
-
-
-def _prepare(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepared:
-    """Read pictures and their classes, and hold some out."""
-    if not recipe.data.train:
-        raise DataError(
-            "there is nothing to learn from: name pictures with --images DIR or --corpus digits, "
-            "or in the recipe as data.train"
-        )
-    pictures = _read(_section(recipe), recipe.data.train, "train")
-    if pictures.labels is None or len(pictures.classes) < 2:
-        raise DataError(
-            f"{pictures.name} has {'one class' if pictures.classes else 'no classes'}, and there "
-            "is nothing to tell apart: put the pictures of each class into a folder of its own."
-        )
-    found = {"size": pictures.size[0], "colours": pictures.n_channels, "labels": pictures.classes}
-    network = _section(recipe).model_copy(update=found)
-    if network.patch > pictures.size[0]:
-        raise DataError(
-            f"{pictures.name} has pictures of {pictures.size[0]} pixels, and a glimpse has "
-            f"{network.patch}: choose less with --set model.patch=4."
-        )
-    learned, held, note = _split(pictures, network, recipe)
-    n = len(learned)
-    facts = Facts(n_pairs=n, n_target_tokens=n, n_processes=n_processes)
-    return PreparedGlimpses(
-        recipe=derive(recipe.model_copy(update={"model": network}), facts),
-        source_tokenizer=NoText(),
-        target_tokenizer=NoText(),
-        validation=GlimpseValidation(held) if held is not None else None,
-        account=GlimpseAccount(pictures, 0 if held is None else len(held)),
-        note=note,
-        fertility={},
-        pictures=pictures,
-        rows=learned,
-    )
-
-
-def _split(
-    pictures: PictureSet, network: GlimpsesSection, recipe: Recipe
-) -> tuple[Rows, PictureSet | None, str | None]:
-    """Which are learned from, what is held out or named to validate on, and what to say of it."""
-    rows = np.arange(len(pictures))
-    if recipe.data.valid:
-        held = _read(network, recipe.data.valid, "valid")
-        if held.labels is None:
-            raise DataError(f"{held.name} has no classes: put the pictures of each into a folder.")
-        return rows, held, None
-    n_held = min(len(pictures) // _HELD_OUT, _MOST_HELD_OUT)
-    if not n_held:
-        return rows, None, "there are too few pictures to hold some out: the last weights stay"
-    order = np.random.default_rng(recipe.training.seed % 2**64).permutation(len(pictures))
-    note = f"no validation pictures were named: {counted(n_held, 'picture')} held out instead"
-    return np.sort(order[n_held:]), pictures.subset(np.sort(order[:n_held])), note
 
 
 def _build(network: Network, n_source_tokens: int, n_target_tokens: int) -> Model:
@@ -608,11 +302,11 @@ def _build(network: Network, n_source_tokens: int, n_target_tokens: int) -> Mode
             "model.labels is still empty: labels are found in the training data; name them to "
             "build the model without data"
         )
-    size = _size(network)
+    size = size_of(network)
     return RecurrentAttention(
         len(network.labels),
         Retina(network.patch, network.n_scales, size, min(size, _MOST_CELLS)),
-        n_channels=_n_channels(network),
+        n_channels=n_channels_of(network),
         n_glimpses=network.n_glimpses,
         core=network.core,
         d_hidden=network.d_hidden,
@@ -634,12 +328,13 @@ def _fresh(recipe: Recipe) -> RecurrentAttention:
 SYSTEM = System(
     name="glimpses",
     build=_build,
-    prepare=_prepare,
+    prepare=prepare_glimpses,
     open=PictureClassifier,
     words=Wording(
         command="classify",
         methods=("classify",),
         use="`regard classify` tells with it what pictures show",
+        unnamed="picture.png",
         reads="pictures",
         predicts="labels",
         sample=("picture", "label", "told"),

@@ -41,7 +41,8 @@ LABELS_ONLY = dict.fromkeys(
 ) | {"images": NOT_PICTURES}
 IMAGES_ONLY = dict.fromkeys(
     ("pairs", "text", "dialogue"),
-    "learns from pictures: name a folder, a .zip or idx files of them with --images",
+    "learns from pictures alone, without captions: name a folder, a .zip or idx files of them with "
+    "--images",
 )
 
 
@@ -62,6 +63,7 @@ class Wording:
     methods: tuple[str, ...]  # what a model of it does in Python
     use: str  # what a folder of it is for, in a sentence
     example: str = "regard {command} {model} {text}"  # what to type after training
+    unnamed: str = "TEXT"  # what is typed there, where no example is known
     reads: str = "target tokens"  # what an update reads
     predicts: str = "tokens"  # what it counts
     sample: tuple[str, str, str] = ("source", "reference", "output")

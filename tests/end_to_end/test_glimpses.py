@@ -11,7 +11,8 @@ from PIL import Image
 import regard
 from regard.data import read_picture_set
 from regard.data.idx_files import write_idx
-from regard.systems.glimpses import GlimpseEvaluation, PictureClassifier, PictureLabel
+from regard.systems.glimpse_results import GlimpseEvaluation, PictureLabel
+from regard.systems.glimpses import PictureClassifier
 from tests.end_to_end.commands import begin, run
 
 SIZES = {

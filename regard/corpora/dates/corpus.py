@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import ClassVar
 
 import babel
 import numpy as np
@@ -13,8 +12,7 @@ import numpy.typing as npt
 from regard.corpora.dates.formats import all_ways
 from regard.corpora.dates.reading import read
 from regard.corpora.dates.ways import FIRST, LAST, DateStyle
-from regard.corpora.interface import Example, Side, split_of
-from regard.errors import DataError
+from regard.corpora.interface import DrawnCorpus, Example, Side, split_of
 
 # The second part is Babel's: with another CLDR, other texts are drawn.
 VERSION = f"1 (Babel {babel.__version__})"
@@ -30,18 +28,11 @@ Words = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class Dates:
+class Dates(DrawnCorpus):
     """Days from 1900 to 2099 in twenty-two locales; what is written has one meaning in all."""
 
-    splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test", "combinations")
-
-    def examples(self, split: str, seed: int) -> Iterator[Example]:
-        """Distinct examples of one split, until there are no more."""
-        if split not in self.splits:
-            raise DataError(
-                f"the corpus dates has no split {split!r}: choose {', '.join(self.splits)}."
-            )
-        return self._draw(split, seed)
+    name = "dates"
+    splits = ("train", "valid", "test", "combinations")
 
     def _draw(self, split: str, seed: int) -> Iterator[Example]:
         styles = [(way, False) for way in all_ways() for _ in range(way.share)]

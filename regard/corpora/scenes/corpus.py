@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import ClassVar
 
-from regard.corpora.interface import Example, Side, split_of
+from regard.corpora.interface import DrawnCorpus, Example, Side, split_of, split_random
 from regard.corpora.scenes.captions import LANGUAGES, english
 from regard.corpora.scenes.layout import (
     COLOURS,
@@ -16,7 +15,6 @@ from regard.corpora.scenes.layout import (
     SceneLayout,
     SceneObject,
 )
-from regard.errors import DataError
 
 VERSION = "1"
 PAIRS = tuple(LANGUAGES)
@@ -26,7 +24,7 @@ _ASKEW = 5  # pixels at most by which two objects in a row or a column are out o
 
 
 @dataclass(frozen=True)
-class Scenes:
+class Scenes(DrawnCorpus):
     """Pictures of one, two or three objects, and captions that follow from them.
 
     Of two, the upper or the left one comes first; of three, which form an L, the one in the
@@ -34,18 +32,10 @@ class Scenes:
     """
 
     language: str = "en"
-    splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test")
-
-    def examples(self, split: str, seed: int) -> Iterator[Example]:
-        """Distinct examples of one split, without end; the same scenes in both languages."""
-        if split not in self.splits:
-            raise DataError(
-                f"the corpus scenes has no split {split!r}: choose {', '.join(self.splits)}."
-            )
-        return self._draw(split, seed)
+    name = "scenes"
 
     def _draw(self, split: str, seed: int) -> Iterator[Example]:
-        random = Random(f"{split} {seed}")  # noqa: S311 - a text gives the same numbers everywhere
+        random = split_random(split, seed)
         seen: set[str] = set()
         while True:
             layout = _sampled(random)

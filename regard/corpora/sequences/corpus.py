@@ -6,7 +6,7 @@ from itertools import product
 from random import Random
 from typing import ClassVar
 
-from regard.corpora.interface import Example, Side, split_of
+from regard.corpora.interface import DrawnCorpus, Example, Side, split_of, split_random
 from regard.errors import DataError
 
 VERSION = "1"
@@ -16,7 +16,7 @@ _FEW = 10_000  # so many sequences of one length, or fewer, are shuffled; of mor
 
 
 @dataclass(frozen=True)
-class Sequences:
+class Sequences(DrawnCorpus):
     """Sequences of 1 to ``longest`` symbols, each length as often as the others while it lasts.
 
     Those of ``long`` have more symbols than any that is trained on, up to ``longest_held_out``:
@@ -28,7 +28,6 @@ class Sequences:
     longest: int = 20
     longest_held_out: int = 40
 
-    name: ClassVar[str]
     splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test", "long")
 
     def __post_init__(self) -> None:
@@ -47,17 +46,8 @@ class Sequences:
         """The places of the source, in the order in which the target has them."""
         raise NotImplementedError
 
-    def examples(self, split: str, seed: int) -> Iterator[Example]:
-        """Distinct examples of one split, until there are no more."""
-        if split not in self.splits:
-            raise DataError(
-                f"the corpus {self.name} has no split {split!r}: choose {', '.join(self.splits)}."
-            )
-        return self._draw(split, seed)
-
     def _draw(self, split: str, seed: int) -> Iterator[Example]:
-        # A text as seed gives the same numbers everywhere; each split has its own.
-        random = Random(f"{split} {seed}")  # noqa: S311
+        random = split_random(split, seed)
         is_long = split == "long"
         first, last = (
             (self.longest + 1, self.longest_held_out) if is_long else (self.shortest, self.longest)

@@ -7,9 +7,8 @@ from itertools import product
 from math import prod
 from random import Random
 
-from regard.corpora.interface import Example, split_of
+from regard.corpora.interface import DrawnCorpus, Example, split_of, split_random
 from regard.corpora.tables import read_words, with_tuples
-from regard.errors import DataError
 from regard.text.turns import join_turns
 
 VERSION = "1"
@@ -123,28 +122,21 @@ class Exchange:
         return int.from_bytes(digest) % _SHARE == 0
 
 
-class Smalltalk:
+class Smalltalk(DrawnCorpus):
     """Conversations about names, countries, colours, sums and the weather, and about nothing.
 
     What was said decides what is answered, so exact match is a fair measure. Some answers need the
     turns before: who says "My name is Tom." may ask "What is my name?" next.
     """
 
+    name = "smalltalk"
     splits = ("train", "valid", "test", "combinations")
 
     def __init__(self, language: str | None = None) -> None:
         self.languages = (language,) if language else tuple(LANGUAGES)
 
-    def examples(self, split: str, seed: int) -> Iterator[Example]:
-        """Distinct examples of one split, in an order drawn from the seed."""
-        if split not in self.splits:
-            raise DataError(
-                f"the corpus smalltalk has no split {split!r}: choose {', '.join(self.splits)}."
-            )
-        return self._draw(split, seed)
-
     def _draw(self, split: str, seed: int) -> Iterator[Example]:
-        random = Random(f"{split} {seed}")  # noqa: S311 - a text gives the same numbers everywhere
+        random = split_random(split, seed)
         seen: set[str] = set()
         n_in_vain = 0
         while n_in_vain < _PATIENCE:

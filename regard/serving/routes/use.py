@@ -35,7 +35,7 @@ from regard.systems import (
     WrittenText,
 )
 from regard.systems.captions import Caption
-from regard.systems.glimpses import PictureLabel
+from regard.systems.glimpse_results import PictureLabel
 
 
 class UseQuestion(Question):

@@ -133,6 +133,7 @@ def test_a_validation_is_announced_and_shows_what_the_model_makes_of_two_sentenc
         ("filling", "A [MASK] sleeps", "regard fill 'runs/a b' 'A [MASK] sleeps'"),
         ("labels", None, "regard classify 'runs/a b' TEXT"),
         ("tags", None, "regard tag 'runs/a b' TEXT"),
+        ("captions", None, "regard caption 'runs/a b' picture.png"),
     ],
 )
 def test_the_next_command_uses_what_was_trained(

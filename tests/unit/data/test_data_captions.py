@@ -44,10 +44,12 @@ def test_one_language_of_several(tmp_path: Path) -> None:
     file = write(tmp_path, "a\ten\ta dog\na\tzh\t一只狗\na\tzh-translated\t狗\n")
     assert read_captions(f"{file}:zh") == {"a": ["一只狗"]}
     assert read_captions(f"{file}:zh-translated") == {"a": ["狗"]}
-    with pytest.raises(DataError, match="several languages, en, zh, zh-translated: choose one"):
+    with pytest.raises(DataError, match="captions in en, zh, zh-translated: choose one"):
         read_captions(file)
     with pytest.raises(DataError, match="there is no de"):
         read_captions(f"{file}:de")
+    with pytest.raises(DataError, match="names no language .* leave out :de"):
+        read_captions(f"{write(tmp_path, 'a\ta dog')}:de")
 
 
 @pytest.mark.parametrize("is_archive", [False, True])

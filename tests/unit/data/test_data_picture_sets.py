@@ -256,7 +256,7 @@ def test_archives_that_cannot_be_used(tmp_path: Path, content: bytes, facts: tup
 def test_what_is_packed_small_and_is_large_is_not_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("regard.data.picture_sets._MOST_BYTES", 1_000)
+    monkeypatch.setattr("regard.data.picture_files._MOST_BYTES", 1_000)
     path = tmp_path / "pets.zip"
     path.write_bytes(_archive(content=bytes(5_000)))
     with pytest.raises(DataError, match=r"cats/1\.png has 5,000 bytes: make it smaller"):
