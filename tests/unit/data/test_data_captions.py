@@ -48,8 +48,8 @@ def test_one_language_of_several(tmp_path: Path) -> None:
         read_captions(file)
     with pytest.raises(DataError, match="there is no de"):
         read_captions(f"{file}:de")
-    with pytest.raises(DataError, match="names no language .* leave out :de"):
-        read_captions(f"{write(tmp_path, 'a\ta dog')}:de")
+    with pytest.raises(DataError, match="names no language"):
+        read_captions(write(tmp_path, "a\ta dog") + ":de")
 
 
 @pytest.mark.parametrize("is_archive", [False, True])
