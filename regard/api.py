@@ -53,6 +53,7 @@ def train(
     valid_captions: Names = (),
     features: str | Path | None = None,
     init: str | Path | None = None,
+    teach: Names = (),
     out: str | Path | None = None,
     minutes: float | None = None,
     changes: Mapping[str, object] | None = None,
@@ -73,6 +74,7 @@ def train(
         captions: what is said of the images, file by file; ``valid_captions`` of those held out.
         features: a folder of features of the images; what is missing is computed and kept there.
         init: the folder of a bert to begin from.
+        teach: where heads should look: "encoder.1.0=heads:train.conllu".
         out: the model folder; without it ``runs/NAME``.
         minutes: stop after so long.
         changes: of the recipe, by key: ``{"model.n_layers": 4}``.
@@ -96,6 +98,7 @@ def train(
         _names(captions),
         _names(valid_captions),
         features,
+        _names(teach),
     )
     changed = dict(changes or {})
     if minutes is not None:

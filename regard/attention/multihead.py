@@ -113,8 +113,10 @@ class MultiHeadAttention(Attention):
     ) -> Float[Tensor, "N D"]:
         """Attention of packed rows, by fused kernels; without memory it is self-attention.
 
-        Scaled dot product and softmax only, and nobody can watch.
+        Scaled dot product and softmax only; where scores or weights are watched, on a padded copy.
         """
+        if not self.is_fused:
+            return self._packed_openly(query, memory, spans)
         if memory is None:
             return self.read_packed(query, spans)[0]
         projected = self._project(query, self.query)
@@ -122,6 +124,22 @@ class MultiHeadAttention(Attention):
         p = self.dropout.active_p
         context = attend_packed(projected, remembered, spans, self.n_heads, p)
         return linear(context, self.output.weight, self.output.bias)
+
+    def _packed_openly(
+        self,
+        query: Float[Tensor, "N D"],
+        memory: Float[Tensor, "M D"] | None,
+        spans: Spans,
+    ) -> Float[Tensor, "N D"]:
+        """Packed rows by the general path, which a head that is taught needs of its layer."""
+        padding, n_sentences = spans.padding, len(spans.query_starts) - 1
+        read = query if memory is None else memory
+        queries, keys = (
+            rows.index_select(0, layout.packed_row).view(n_sentences, -1, rows.shape[1])
+            for rows, layout in ((query, padding.query), (read, padding.key))
+        )
+        found = self.look_up(queries, self.project(keys, keys), padding.allowed)
+        return found.flatten(0, 1).index_select(0, padding.query.padded_place)
 
     def read_packed(
         self, value: Float[Tensor, "N D"], spans: Spans

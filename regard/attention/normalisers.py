@@ -5,6 +5,7 @@ first query, and gives :class:`Weights`. A query that may see nothing gets zeros
 """
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
@@ -60,6 +61,39 @@ class Soft(Normaliser):
     ) -> Weights:
         """Give the weights of each query over the keys."""
         return Weights(masked_softmax(scores, mask))
+
+
+class Patterned(Soft):
+    """Some heads look at a fixed offset and have nothing to learn; the others are soft.
+
+    A place that is not there, or hidden, leaves the query with itself (Raganato et al. 2020).
+    """
+
+    def __init__(self, offsets: Mapping[int, int]) -> None:
+        super().__init__()
+        self.offsets = dict(offsets)  # of the head to what it looks at: -1 is the place before
+
+    def forward(
+        self,
+        scores: Float[Tensor, "B H Q K"],
+        mask: Mask = None,
+        *,
+        query: Float[Tensor, "B H Q E"] | None = None,
+        first: int = 0,
+    ) -> Weights:
+        """Give the weights of each query over the keys."""
+        soft = masked_softmax(scores, mask)
+        n_queries, n_keys = scores.shape[-2:]
+        own = (first + torch.arange(n_queries, device=scores.device)).clamp(max=n_keys - 1)
+        allowed = torch.ones_like(soft[:, 0], dtype=torch.bool)
+        if mask is not None:
+            allowed = allowed & mask.expand(scores.shape)[:, 0]
+        weights = list(soft.unbind(1))
+        for head, offset in self.offsets.items():
+            place = (own + offset).clamp(0, n_keys - 1).expand(len(scores), -1)[..., None]
+            place = torch.where(allowed.gather(-1, place), place, own[:, None])
+            weights[head] = torch.zeros_like(weights[head]).scatter(-1, place, 1.0) * allowed
+        return Weights(torch.stack(weights, dim=1))
 
 
 class Hard(Normaliser):

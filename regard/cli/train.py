@@ -92,6 +92,15 @@ def train(
             help="Begin from the encoder and tokenizer of a bert (bert-classify and bert-tag).",
         ),
     ] = None,
+    teach: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HEAD=GOLD",
+            help="Teach a head where to look: encoder.1.0=heads:train.conllu, "
+            "cross.2.0=align:train.align, encoder.1.2=antecedents, encoder.0.3=previous; with "
+            ",weight=0.5 or ,until=2000 behind it; repeatable.",
+        ),
+    ] = None,
     change: searching.Changes = None,
     out: Annotated[
         Path | None, typer.Option(help="The model folder; the same one again continues the run.")
@@ -123,6 +132,7 @@ def train(
         captions=captions or (),
         valid_captions=valid_captions or (),
         features=features,
+        teach=teach or (),
     )
     asked = asked_recipe(recipe, given, init=init, changes=change or ())
     run_session(

@@ -11,11 +11,14 @@ from regard.config.schema import (
     TextSection,
     TrainingSection,
 )
+from regard.config.teaching import FIXED, Lesson, parse_lesson
 from regard.config.write import shown, write_recipe
 
 __all__ = [
+    "FIXED",
     "NETWORKS",
     "DataSection",
+    "Lesson",
     "ModelSection",
     "Network",
     "Recipe",
@@ -23,6 +26,7 @@ __all__ = [
     "TrainingSection",
     "TransformerSection",
     "known",
+    "parse_lesson",
     "parse_recipe",
     "preset_names",
     "preset_text",

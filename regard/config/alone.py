@@ -61,6 +61,7 @@ class BertSection(Alone):
     has_head: bool = True  # that finds words; what was made to compare sentences has none
     head_activation: Activation = "gelu"  # inside that head
     has_pooler: bool = False  # a layer over the first token, of models made elsewhere
+    fixed_heads: tuple[str, ...] = ()  # that learn nothing: "encoder.0.3=previous"
     # How `regard embed` makes one vector of a sentence: the mean of its words or, with beginning
     # and end, of all tokens; the beginning's; the largest of each number.
     pooling: Literal["words", "mean", "first", "max"] = "words"
@@ -68,6 +69,11 @@ class BertSection(Alone):
     sentence_length: Annotated[int, Field(ge=3, le=1 << 20)] | None = (
         None  # tokens it reads; the rest is cut
     )
+
+    @property
+    def attention_layers(self) -> Mapping[str, int]:
+        """All of its layers."""
+        return {"encoder": self.n_layers}
 
     @model_validator(mode="after")
     def _head_and_length_make_sense(self) -> Self:

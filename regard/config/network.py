@@ -51,6 +51,11 @@ class Network(Section):
         return None
 
     @property
+    def attention_layers(self) -> Mapping[str, int]:
+        """How many layers have heads that can be taught, by whose they are; none of most kinds."""
+        return {}
+
+    @property
     def least_size(self) -> int:
         """Fewer weights than a network of these sizes has, so that no memory is asked for in vain.
 

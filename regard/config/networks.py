@@ -36,6 +36,13 @@ class TransformerSection(Heads):
     tie: Tie = "three-way"
     scales_embeddings: bool = True  # by √d_model, as in the paper
     has_output_bias: bool = False  # a number a word, added to its logit
+    fixed_heads: tuple[str, ...] = ()  # that learn nothing: "encoder.0.3=previous"
+
+    @property
+    def attention_layers(self) -> Mapping[str, int]:
+        """Of encoder and decoder, and of the decoder's look at the source."""
+        n_decoder = self.n_decoder_layers or self.n_layers
+        return {"encoder": self.n_layers, "decoder": n_decoder, "cross": n_decoder}
 
     @property
     def n_places(self) -> int | None:

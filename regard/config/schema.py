@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.config.networks import NETWORKS, ModelSection, TransformerSection
 from regard.config.section import Auto, Count, Section, Share
+from regard.config.teaching import Lesson, parse_lesson, require_head
 
 
 class TextSection(Section):
@@ -72,10 +73,17 @@ class TrainingSection(Section):
     average_last: Count = 5  # checkpoints averaged at the end; 1 = none
     # Updates whose weights are kept for good, to see what became of the heads; 0: before the first.
     keep_at: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    # Where heads should look: "encoder.1.0=heads:train.conllu", "encoder.0.3=previous,until=2000".
+    teach: tuple[str, ...] = ()
     ema: Share | None = None
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
     compile: bool = False
     shard: bool = False  # fully sharded data parallel
+
+    @property
+    def lessons(self) -> tuple[Lesson, ...]:
+        """What heads are taught."""
+        return tuple(parse_lesson(one) for one in self.teach)
 
 
 class Recipe(Section):
@@ -116,6 +124,30 @@ class Recipe(Section):
                     f"training.{key} = true is made for model.kind = {able}, not {kind}: leave it "
                     "out"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _taught_heads_are_there(self) -> Self:
+        layers, n_heads = self.model.attention_layers, getattr(self.model, "n_heads", 1)
+        for text, lesson in zip(self.training.teach, self.training.lessons, strict=True):
+            if not layers:
+                raise ValueError(
+                    f"training.teach = {text} is for heads of a transformer or a bert, and a model "
+                    f"of kind {self.model.kind} cannot be taught so: leave it out"
+                )
+            if self.training.compile or self.training.shard:
+                raise ValueError(
+                    f"training.teach = {text} needs weights that a compiled or sharded model "
+                    "hides: leave training.compile and training.shard out"
+                )
+            if lesson.way == "fixed":
+                raise ValueError(
+                    f"training.teach = {text} is not learned: write it as model.fixed_heads = "
+                    f'["{lesson.head}={lesson.gold}"]'
+                )
+            require_head(lesson, layers, n_heads)
+        for text in getattr(self.model, "fixed_heads", ()):
+            require_head(parse_lesson(f"{text},way=fixed"), layers, n_heads)
         return self
 
     @model_validator(mode="after")

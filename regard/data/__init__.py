@@ -5,6 +5,7 @@ from regard.data.batch import Batch, Corpus, MemoryCorpus, Subset, collate
 from regard.data.batching import Batches, BatchIterator, Place, Plan
 from regard.data.cleaning import Cleaner
 from regard.data.coreference import read_coreference
+from regard.data.gold import GoldLinks, NeighbourLinks, PairLinks, StreamLinks, TaughtBatches
 from regard.data.images import Cell, ImageCodec, open_picture
 from regard.data.labelled import Classified, Tagged, read_classified, read_tagged, words_of
 from regard.data.labelled_rows import (
@@ -48,11 +49,14 @@ __all__ = [
     "Classified",
     "Cleaner",
     "Corpus",
+    "GoldLinks",
     "ImageCodec",
     "LabelledBatches",
     "LabelledRows",
     "MemoryCorpus",
+    "NeighbourLinks",
     "Pair",
+    "PairLinks",
     "Part",
     "Passages",
     "PictureBatches",
@@ -62,8 +66,10 @@ __all__ = [
     "PreparedCorpus",
     "PreparedText",
     "Spec",
+    "StreamLinks",
     "Subset",
     "Tagged",
+    "TaughtBatches",
     "TextSpec",
     "Windows",
     "annotated_pair",

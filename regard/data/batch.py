@@ -24,6 +24,7 @@ class Batch:
     source: Source
     target: Int[Tensor, "B T"]
     is_full: bool = False  # whether it is known that no target is padded
+    gold: tuple[Int[Tensor, "_ 3"], ...] = ()  # of each head that is taught: row, query, key
 
     @property
     def n_source_tokens(self) -> int:
@@ -38,7 +39,8 @@ class Batch:
     def to(self, device: torch.device | str) -> "Batch":
         """This batch on a device."""
         source, target = (side.to(device, non_blocking=True) for side in (self.source, self.target))
-        return Batch(source, target, self.is_full)
+        gold = tuple(links.to(device, non_blocking=True) for links in self.gold)
+        return Batch(source, target, self.is_full, gold)
 
     def __len__(self) -> int:
         return len(self.source)

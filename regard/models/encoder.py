@@ -141,6 +141,7 @@ def at_once(
     options = [layer.options for layer in layers]
     parameters = [layer.listed_parameters() for layer in layers]
     are_served = all(o.serves(p) for o, p in zip(options, parameters, strict=True))
+    are_served = are_served and all(layer.attention.is_fused for layer in layers)
     if stream.change is not None or not layers or not are_served:
         return None
     end = EndNorm(norm.weight, norm.bias, norm.eps) if isinstance(norm, nn.LayerNorm) else None

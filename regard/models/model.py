@@ -59,7 +59,7 @@ class Model(nn.Module):
             and self.output.weight.device.type == "cpu"
             and not torch.is_autocast_enabled("cpu")
             and all(attention.is_standard for attention in self._attentions)
-            and not any(probe.is_watched for probe in self._probes)
+            and not any(probe.opens_all for probe in self._probes)
         )
 
     @cached_property

@@ -74,6 +74,11 @@ def export_model(model: str | Path | LoadedModel, to: str, out: str | Path) -> P
             f"{loaded.path} holds a model of kind {kind}, which {to} has no place for: models of "
             f"kind {_listed(WRITERS[to])} can be written"
         )
+    if getattr(loaded.recipe.model, "fixed_heads", ()):
+        raise UsageError(
+            f"{loaded.path} has fixed heads, which {to} has no place for: train without "
+            "model.fixed_heads, or teach the same heads instead"
+        )
     with whole_folder(Path(out)) as filling:
         writer(loaded, filling)
     return Path(out)

@@ -12,7 +12,7 @@ import torch
 
 from regard.config import Network, Recipe, known
 from regard.config.alone import BertSection
-from regard.data import Passages, Plan, passage_batch
+from regard.data import GoldLinks, Passages, Plan, documents, parse_text, passage_batch
 from regard.data.batch import Ids
 from regard.decoding import Search
 from regard.errors import DataError, UsageError, WrongModelError
@@ -23,6 +23,7 @@ from regard.shapes import Float, Tensor
 from regard.special import BOS, EOS, NAMES, PAD
 from regard.systems.evaluation import TextEvaluation, evaluate_text
 from regard.systems.gaps import at_gaps, filled, given_words, read, with_gaps
+from regard.systems.gold import text_gold
 from regard.systems.masking import Joints, Masking
 from regard.systems.networks import sizes_alone, stack
 from regard.systems.opened import OpenedModel, refusal
@@ -401,6 +402,13 @@ class PreparedFilling(PreparedTexts):
         budget = known(training.batch_tokens, "training.batch_tokens")
         share = (context_of(self.recipe), training.seed, budget, rank, n_ranks)
         return Passages(self.learned.ids, self.learned.starts, *share)
+
+    def gold(self) -> Sequence[GoldLinks]:
+        """The links of the stream, whose lines are sentences."""
+        data = self.recipe.data
+        specs = [parse_text(name) for name in data.train]
+        lessons = self.recipe.training.lessons
+        return text_gold(lessons, lambda: documents(specs, data.unit), self.source_tokenizer)
 
     @classmethod
     def hold_out(cls, recipe: Recipe, held: TextSpan, tokenizer: Tokenizer) -> HeldOut | None:

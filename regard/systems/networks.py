@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import TypedDict
 
+from regard.attention import MultiHeadAttention, Patterned
+from regard.config import FIXED, parse_lesson
 from regard.config.alone import Alone
 from regard.config.network import Heads, Network
 from regard.config.networks import (
@@ -16,6 +18,7 @@ from regard.config.networks import (
     UniversalSection,
 )
 from regard.errors import RecipeError
+from regard.inspection.heads import attention_at
 from regard.models.bahdanau import Bahdanau
 from regard.models.convolutional import ConvolutionalSeq2Seq
 from regard.models.encoder import Sizes
@@ -115,6 +118,19 @@ def build_pair_network(model: Network, n_source_tokens: int, n_target_tokens: in
                 tie=model.tie,
             )
     raise AssertionError(f"nothing builds a model of kind {model.kind}")
+
+
+def fix_heads(model: Model, network: Network) -> None:
+    """Let heads look at a fixed offset that a network says so of, in place."""
+    for text in getattr(network, "fixed_heads", ()):
+        lesson = parse_lesson(f"{text},way=fixed")
+        layer, head = lesson.place
+        (site,) = (one for one in model.sites if (one.kind, one.layer) == (lesson.kind, layer))
+        attention = attention_at(model, site)
+        assert isinstance(attention, MultiHeadAttention)
+        known = attention.normaliser
+        offsets = known.offsets if isinstance(known, Patterned) else {}
+        attention.normaliser = Patterned({**offsets, head: FIXED[lesson.gold]})
 
 
 def dropout_of(model: Network) -> float:

@@ -12,6 +12,7 @@ from regard.counting import counted, noun
 from regard.data import (
     Batches,
     Corpus,
+    GoldLinks,
     Plan,
     PreparedCorpus,
     Spec,
@@ -22,6 +23,7 @@ from regard.data import (
 )
 from regard.data.batch import Ids
 from regard.errors import DataError
+from regard.systems.gold import pair_gold
 from regard.text import Tokenizer, measure_fertility
 from regard.training.defaults import Facts, derive
 from regard.training.prepared import Prepared
@@ -40,6 +42,7 @@ class PreparedPairs(Prepared):
 
     corpus: Corpus
     validation: Validation | None
+    specs: tuple[Spec, ...]  # where the corpus comes from
 
     @property
     def task(self) -> Task:
@@ -51,6 +54,11 @@ class PreparedPairs(Prepared):
         training = self.recipe.training
         batch_tokens = known(training.batch_tokens, "training.batch_tokens")
         return Batches(self.corpus, training.seed, batch_tokens, rank, n_ranks)
+
+    def gold(self) -> Sequence[GoldLinks]:
+        """The links of the pairs."""
+        both = self.source_tokenizer, self.target_tokenizer
+        return pair_gold(self.recipe.training.lessons, self.specs, self.corpus, both)
 
 
 def prepare_pairs(
@@ -130,6 +138,7 @@ def prepare_pairs(
             "target": measure_fertility(target_tokenizer, (p.target for p in read_corpus(specs))),
         },
         corpus=learned,
+        specs=tuple(specs),
     )
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 import torch
 
 from regard.config import Recipe
+from regard.data import TaughtBatches
 from regard.devices import choose_device, require_memory_to_train
 from regard.errors import RegardError, UsageError
 from regard.kernels import keep_heap
 from regard.models import Model, Transformer
 from regard.systems.system import build, prepare, system_of
+from regard.systems.teaching import Teaching
 from regard.training import FolderKeeper, MetricsFile, Prepared, Run, joined_ranks, shard, train
 from regard.training.events import DataRead, Event, ModelBuilt, Preparing
 
@@ -69,20 +71,22 @@ def _set_up(
         prepared = prepare(recipe, keeper.folder, n_processes=ranks.n_ranks)
     yield DataRead(prepared)
     resolved = prepared.recipe
+    lessons, gold = resolved.training.lessons, prepared.gold()
     model = _built(prepared, device, is_new=not keeper.last_update())
     n_parameters = model.n_parameters
     _split(model, resolved, ranks.n_ranks)
     keeper.begin(resolved, prepared.source_tokenizer, prepared.target_tokenizer, prepared.lexicon)
     yield ModelBuilt(resolved, n_parameters, keeper.folder, device, ranks.n_ranks)
+    batches = prepared.plan(ranks.rank, ranks.n_ranks)
     return Run(
         recipe=resolved.training,
         model=model,
-        batches=prepared.plan(ranks.rank, ranks.n_ranks),
+        batches=TaughtBatches(batches, gold) if lessons else batches,
         keeper=keeper,
         validation=prepared.validation,
         ranks=ranks,
         device=device,
-        task=prepared.task,
+        task=Teaching(prepared.task, lessons) if lessons else prepared.task,
         phases=prepared.phases,
         should_stop=should_stop,
     )

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 from regard.config import Network, Recipe
 from regard.errors import UsageError
 from regard.models import Model
+from regard.systems.networks import fix_heads
 from regard.training.events import Progressed
 from regard.training.prepared import Prepared
 
@@ -117,4 +118,6 @@ def build(network: Network, n_source_tokens: int, n_target_tokens: int) -> Model
     A model that reads one text has the tokens of the source alone.
     """
     usual = next(iter(network.systems.values()))
-    return load_system(usual).build(network, n_source_tokens, n_target_tokens)
+    model = load_system(usual).build(network, n_source_tokens, n_target_tokens)
+    fix_heads(model, network)
+    return model

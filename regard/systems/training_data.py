@@ -38,6 +38,7 @@ class TrainingData:
     captions: Sequence[str] = ()  # of the images, file by file
     valid_captions: Sequence[str] = ()
     features: str | Path | None = None  # of the images, by a frozen network
+    teach: Sequence[str] = ()  # where heads should look
 
     def resolved(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
         """What is learned from and what is held out, each by what it is: pairs, text, ..."""
@@ -92,6 +93,7 @@ def asked_recipe(
         *_named("data.valid", [one for kind in held.values() for one in kind]),
         *([] if init is None else [f"training.init={_quoted(init)}"]),
         *([] if given.features is None else [f"data.features={_quoted(str(given.features))}"]),
+        *_taught(given.teach),
         *changed,
     ]
     asked = read_recipe(recipe, overrides)
@@ -99,6 +101,14 @@ def asked_recipe(
     system_of(asked).check_data(asked.name, there)
     _check_init(asked.training.init, changed)
     return asked
+
+
+def _taught(lessons: Sequence[str]) -> list[str]:
+    """What heads learn stands with the training, and what they never do with the network."""
+    end = ",way=fixed"
+    fixed = [one.removesuffix(end) for one in lessons if one.endswith(end)]
+    learned = [one for one in lessons if not one.endswith(end)]
+    return [*_named("training.teach", learned), *_named("model.fixed_heads", fixed)]
 
 
 def _check_init(init: str | None, changes: list[str]) -> None:

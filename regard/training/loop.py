@@ -44,7 +44,9 @@ def train(run: Run) -> Iterator[Event]:
         update = progress.update + 1
         torch.manual_seed(_noise_seed(recipe.seed, update, run.ranks.rank))
         read = [next(batches).to(run.device) for _ in range(accumulate)]
-        steps = [_step(run, one, read, rate(update), progress.loss_scale) for one in updater]
+        steps = [
+            _step(run, one, read, update, rate(update), progress.loss_scale) for one in updater
+        ]
         norm = math.hypot(*(step.norm for step in steps))
         progress = replace(
             progress,
@@ -148,14 +150,16 @@ def _step(
     run: Run,
     learning: tuple[Phase, Updater | ShardedUpdater],
     batches: Sequence[Batch],
+    update: int,
     rate: float,
     loss_scale: float,
 ) -> _Step:
     """One phase of an update: the gradient of its loss over some batches, and a step along it."""
     phase, updater = learning
     sums = torch.zeros(3, dtype=torch.float64)
+    task = phase.task_at(update)
     for batch in batches:
-        sums += _backward(run, phase.task, batch, loss_scale)
+        sums += _backward(run, task, batch, loss_scale)
     sums[2] = run.should_stop()
     loss, n_tokens, n_wanting_to_stop = run.ranks.sum(sums).tolist()
     updater.reduce(run.ranks)

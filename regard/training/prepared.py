@@ -1,11 +1,11 @@
 """What a run is given once its data are read: the base of what each system prepares."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from regard.config import Recipe
-from regard.data import Plan
+from regard.data import GoldLinks, Plan
 from regard.models import Model
 from regard.text import Fertility, Tokenizer
 from regard.text.segmenting import Lexicon
@@ -56,6 +56,10 @@ class Prepared:
     def plan(self, rank: int, n_ranks: int) -> Plan:
         """The batches of one of so many processes."""
         raise NotImplementedError
+
+    def gold(self) -> Sequence[GoldLinks]:
+        """Where the heads that the recipe teaches should look, lesson by lesson."""
+        return ()
 
     def begin(self, model: Model) -> None:
         """Put first weights into a model that are not drawn by chance, where there are some."""

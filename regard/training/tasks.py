@@ -26,6 +26,15 @@ class Task(Protocol):
         ...
 
 
+@runtime_checkable
+class ChangingTask(Task, Protocol):
+    """A task that is not the same at every update."""
+
+    def at(self, update: int) -> Task:
+        """What is learned at an update, counted from 1."""
+        ...
+
+
 @dataclass(frozen=True)
 class Phase:
     """A step of an update: the loss it goes by, the weights it changes, and how fast.
@@ -38,6 +47,10 @@ class Phase:
     part: str = ""  # the submodule of the model that learns; "" is all of it
     rate: float = 1.0  # times the learning rate of the recipe
     is_averaged: bool = True  # whether the moving average of a recipe that keeps one is of it too
+
+    def task_at(self, update: int) -> Task:
+        """What it goes by at an update."""
+        return self.task.at(update) if isinstance(self.task, ChangingTask) else self.task
 
 
 def translation(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Tensor, ""], int]:

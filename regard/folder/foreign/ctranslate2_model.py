@@ -81,6 +81,11 @@ def _spec(loaded: LoadedModel) -> Any:
     library = ctranslate2()
     section, target = loaded.recipe.model, loaded.target_tokenizer
     assert isinstance(section, TransformerSection)
+    if section.fixed_heads:
+        raise UsageError(
+            f"{loaded.path} has fixed heads, which CTranslate2 does not compute: translate without "
+            "--engine"
+        )
     spec = library.specs.TransformerSpec.from_config(
         (section.n_layers, section.n_decoder_layers or section.n_layers),
         section.n_heads,

@@ -182,7 +182,7 @@ def test_several_mistakes_are_counted() -> None:
         "of at least 1 and of at most 1000 (and 2 more)"
     )
     sentence = refusal("transformer-tiny", "model.zz=0", "training.zz=1")
-    assert sentence.endswith("has_output_bias (and 1 more)")
+    assert sentence.endswith("fixed_heads (and 1 more)")
 
 
 @pytest.mark.parametrize(
