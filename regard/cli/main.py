@@ -13,6 +13,7 @@ from regard.cli import (
     align,
     average,
     bench,
+    challenge,
     chat,
     classify,
     comparison,
@@ -61,6 +62,7 @@ EXAMPLES: dict[str, tuple[Callable[..., None], str]] = {
         evaluate.evaluate,
         "regard evaluate runs/zh-en --source test.zh --target test.en",
     ),
+    "challenge": (challenge.challenge, "regard challenge runs/gpt blimp.en.tsv.xz --limit 100"),
     "align": (align.align, "regard align runs/zh-en --source test.zh --target test.en"),
     "compare": (
         comparison.compare,

@@ -106,9 +106,6 @@ def open_writing(
     compute: str | None = None,
 ) -> "OpenedModel":
     """A model that writes an output for a source, on the device and by the engine asked for."""
-    from regard.devices import choose_device
-    from regard.systems import open_model
-
     if is_another(engine, compute, has_ensemble=False):
         return open_translator(
             model,
@@ -118,8 +115,7 @@ def open_writing(
             engine=engine,
             compute=compute,
         )
-    set_threads(threads)
-    return open_model(model, choose_device(device)).with_limit(max_tokens)
+    return open_any(model, device, threads).with_limit(max_tokens)
 
 
 def open_as(
@@ -130,6 +126,15 @@ def open_as(
 
     set_threads(threads)
     return kind.open(model, device=choose_device(device), **options)
+
+
+def open_any(model: Path, device: str, threads: int | None) -> "OpenedModel":
+    """A model as whatever it is, on the device and with the threads asked for."""
+    from regard.devices import choose_device
+    from regard.systems import open_model
+
+    set_threads(threads)
+    return open_model(model, choose_device(device))
 
 
 def set_threads(threads: int | None) -> None:

@@ -30,7 +30,7 @@ def is_comma_separated(path: Path) -> bool:
 
 def read_pair_rows(path: Path) -> Iterator[tuple[str, str]]:
     """Sources and targets."""
-    rows = _rows(path)
+    rows = read_rows(path)
     first = next(rows, None)
     if first is None:
         return
@@ -45,7 +45,7 @@ def read_pair_rows(path: Path) -> Iterator[tuple[str, str]]:
 
 def read_labelled_rows(path: Path) -> Iterator[Row]:
     """One text or two and a label last; an empty row, which parts sentences, has no cells."""
-    rows = _rows(path, keeps_empty=True)
+    rows = read_rows(path, keeps_empty=True)
     first = next((row for row in rows if row[1]), None)
     if first is None:
         return
@@ -60,14 +60,15 @@ def read_labelled_rows(path: Path) -> Iterator[Row]:
 
 def read_turn_rows(path: Path) -> Iterator[list[str]]:
     """Conversations: the turns of a row, one after the other; a header is not one of them."""
-    rows = _rows(path)
+    rows = read_rows(path)
     first = next(rows, None)
     if first is not None and _pair_places(path, first[1]) is None:
         yield first[1]
     yield from (cells for _, cells in rows)
 
 
-def _rows(path: Path, *, keeps_empty: bool = False) -> Iterator[Row]:
+def read_rows(path: Path, *, keeps_empty: bool = False) -> Iterator[Row]:
+    """All rows, the first too, whatever their columns mean."""
     lines = read_lines(path)
     first = next(lines, None)
     if first is None:

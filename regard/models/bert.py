@@ -152,6 +152,10 @@ class Bert(BertEncoder):
         """The vectors from which the words at the chosen places are predicted."""
         return Predicted(self.head(self.words(ids, types)[chosen[ids != self.padding]]))
 
+    def vectors(self, ids: Int[Tensor, "B L"], chosen: Bool[Tensor, "B L"]) -> Float[Tensor, "N D"]:
+        """The vectors of the chosen places, from which their words are predicted."""
+        return self.predict(ids, chosen).hidden
+
     def head(self, hidden: Float[Tensor, "*B D"]) -> Float[Tensor, "*B D"]:
         """``norm(gelu(W h + b))``: from what a word means to which word it is; or h as it is."""
         if self.activation is None:

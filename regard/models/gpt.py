@@ -148,6 +148,10 @@ class Gpt(Model):
             return Predicted(hidden.flatten(0, 1) if is_real is None else hidden[is_real])
         return Predicted(self.hidden_packed(pack(ids, is_real)))
 
+    def vectors(self, ids: Int[Tensor, "B T"], chosen: Bool[Tensor, "B T"]) -> Float[Tensor, "N D"]:
+        """The vectors of the chosen places, of a frozen model too."""
+        return self.hidden(ids)[chosen]
+
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
         """The logits of the word after each."""
         logits: Tensor = self.logits(self.output(self.hidden(ids)))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import ClassVar, overload
 
@@ -26,9 +26,9 @@ from regard.systems.gaps import at_gaps, filled, given_words, read, with_gaps
 from regard.systems.gold import text_gold
 from regard.systems.masking import Joints, Masking
 from regard.systems.networks import sizes_alone, stack
-from regard.systems.opened import OpenedModel, refusal
+from regard.systems.opened import OpenedModel, refusal, refuse_sources
 from regard.systems.results import Output, Result, Scored
-from regard.systems.scoring import padded, row_losses, windows
+from regard.systems.scoring import padded, read_log_probabilities, row_losses, windows
 from regard.systems.system import TEXT_ONLY, System, Wording
 from regard.systems.texts import (
     MOST_MEASURED,
@@ -51,6 +51,7 @@ _MEASURED_TOGETHER = 4_096  # tokens of a batch to measure
 _AROUND = 10  # tokens on each side of a gap
 _PASSAGES = 16  # among which one to take a word out of is chosen
 _ROWS = 32
+_SCORED = 256  # texts whose tokens are taken out together, each in turn
 _NO_VECTOR = "and what says nothing has no vector"
 
 # One vector of those of a sentence, its beginning and end among them.
@@ -138,6 +139,25 @@ class TextEncoder(OpenedModel):
         """Loss and perplexity of words taken out of a file of text, as in training."""
         task = Masking(len(self.tokenizer), self.loaded.recipe.training.mask_share)
         return evaluate_text(self, text, PreparedFilling, task)
+
+    def score_texts(
+        self, texts: Iterable[str], sources: Sequence[str] | None = None
+    ) -> Iterator[Scored]:
+        """``Σ log P(token | all others)``, each taken out in turn (Salazar et al. 2020)."""
+        refuse_sources(self, sources)
+        self._require_head(
+            "says which word stands where, so no text has a probability by it, and its embeddings "
+            "are no such head: give a bert that has one, such as `regard train bert-tiny` makes"
+        )
+        for window in windows(checked_texts(texts, "texts"), _SCORED):
+            encoded = self.tokenizer.encode_many(window)
+            read = [ids[: self.limit - 2] for ids in encoded]
+            rows = [row for ids in read for row in self._taken_out(ids)]
+            values = chain.from_iterable(read_log_probabilities(self.model, rows, self.device))
+            for whole, ids in zip(encoded, read, strict=True):
+                pieces = tuple(map(self.tokenizer.token, ids))
+                found = tuple(islice(values, len(ids)))
+                yield Scored(tuple(ids), pieces, found, len(whole) - len(ids))
 
     @torch.inference_mode()
     def _fill(self, text: str, k: int) -> FilledText:
@@ -238,15 +258,22 @@ class TextEncoder(OpenedModel):
 
     def words_alone(self, logits: Float[Tensor, "N V"]) -> Float[Tensor, "N V"]:
         """The same, but what is no word is impossible: a gap is filled with a word."""
-        if len(logits) and not self._section.has_head:
-            raise UsageError(
-                f"{self.loaded.path} was made to compare sentences and has no head that finds a "
-                f"word for {MASK}: leave it out, `regard embed` and `regard look` read with it"
+        if len(logits):
+            self._require_head(
+                f"finds a word for {MASK}: leave it out, `regard embed` and `regard look` read "
+                "with it"
             )
         only = logits.double().clone()
         only[:, : len(NAMES)] = only[:, self.model.mask] = -torch.inf
         only[:, self._blanks] = -torch.inf
         return only
+
+    def _require_head(self, does: str) -> None:
+        """Refuse to read words off a model that was never taught to find them."""
+        if not self._section.has_head:
+            raise UsageError(
+                f"{self.loaded.path} was made to compare sentences and has no head that {does}"
+            )
 
     @cached_property
     def _blanks(self) -> list[int]:
@@ -312,14 +339,15 @@ class TextEncoder(OpenedModel):
 
     def _losses(self, examples: Iterable[str]) -> Iterator[tuple[int, Losses]]:
         """``-log P(word | the others)``, each word in turn (Salazar et al. 2020), a row each."""
-        rows = (row for text in checked_texts(examples, "texts") for row in self._taken_out(text))
+        encoded = map(self.tokenizer.encode, checked_texts(examples, "texts"))
+        rows = (row for ids in encoded for row in self._taken_out(ids[: self.limit - 2]))
         for window in windows(rows, _ROWS):
             masked, wanted = (padded(side, self.device) for side in zip(*window, strict=True))
             yield len(window), partial(row_losses, self.model, masked, wanted)
 
-    def _taken_out(self, text: str) -> Iterator[tuple[list[int], list[int]]]:
+    def _taken_out(self, words: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
         """What is read, and what is to be predicted there; PAD is nothing."""
-        ids = [BOS, *self.tokenizer.encode(text)[: self.model.context - 2], EOS]
+        ids = [BOS, *words, EOS]
         for place in range(1, len(ids) - 1):
             masked, wanted = list(ids), [PAD] * len(ids)
             masked[place], wanted[place] = self.model.mask, ids[place]

@@ -24,6 +24,10 @@ from regard.systems.watching import steps, still, watch
 from regard.text import Tokenizer
 from regard.text.given import checked_text
 
+if TYPE_CHECKING:
+    from regard.data.minimal_pairs import MinimalPair
+    from regard.systems.challenge import Challenge
+
 Held = TypeVar("Held", bound="OpenedModel")
 
 
@@ -40,6 +44,7 @@ class OpenedModel:
     takes: ClassVar[frozenset[str]] = frozenset()  # of a trace: "search", "n_new"
     may_begin_empty: ClassVar[bool] = False
     has_traces: ClassVar[bool] = True
+    reads_sources: ClassVar[bool] = False  # texts have a probability given a source
     # Its inputs are no texts; the service then takes files alone, for a text would be a path.
     reads_pictures: ClassVar[bool] = False
 
@@ -93,6 +98,35 @@ class OpenedModel:
     def score(self, pairs: Iterable[tuple[Any, str]]) -> Iterator[Scored]:
         """How probable each output is, given its source."""
         raise WrongModelError(refusal(self.loaded, "score"))
+
+    def score_texts(
+        self, texts: Iterable[str], sources: Sequence[str] | None = None
+    ) -> Iterator[Scored]:
+        """How probable each text is; given its source, where that is what the model reads."""
+        raise WrongModelError(refusal(self.loaded, "say how probable a text is"))
+
+    def challenge(
+        self,
+        pairs: "str | Path | Iterable[MinimalPair]",
+        *,
+        text: str | Path | None = None,
+        limit: int | None = None,
+        controls: bool = True,
+        ablate_heads: bool = False,
+    ) -> "Challenge":
+        """How often it prefers the good sentence of minimal pairs, beside models that count words.
+
+        Args:
+            pairs: a file of minimal pairs, or the pairs.
+            text: what n-gram models count; without it what the model itself learned from.
+            limit: so many pairs of each paradigm.
+            controls: also measure n-gram models and the same model untrained.
+            ablate_heads: find the head of which each paradigm depends most.
+        """
+        from regard.systems.challenge import challenge
+
+        options = {"text": text, "limit": limit, "controls": controls}
+        return challenge(self, pairs, **options, ablate_heads=ablate_heads)  # type: ignore[arg-type]
 
     def with_limit(self: Held, max_tokens: int) -> Held:
         """A model that reads so many tokens of a source at most, where that can be said."""
@@ -288,6 +322,14 @@ def refusal(loaded: LoadedModel, verb: str) -> str:
         f"{loaded.path} holds a model of kind {loaded.recipe.model.kind}, which does not {verb}: "
         f"{system_of(loaded.recipe).words.use}"
     )
+
+
+def refuse_sources(opened: OpenedModel, sources: Sequence[str] | None) -> None:
+    """Of a model that reads texts alone."""
+    if sources is not None:
+        raise UsageError(
+            f"{opened.loaded.path} reads one text and no source of it: leave the sources out"
+        )
 
 
 def open_model(

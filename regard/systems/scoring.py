@@ -1,4 +1,4 @@
-"""How probable a given translation is: the model reads it and bets on each next word."""
+"""How probable a given translation or text is: the model reads it and bets on each word."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
 from regard.data import Batch, MemoryCorpus, collate
-from regard.models import EncoderDecoder, Model
+from regard.models import Bert, EncoderDecoder, Gpt, Model
 from regard.shapes import Float, Int, Tensor
 from regard.special import PAD
 
@@ -41,6 +41,26 @@ def token_log_probabilities(
             found += table.gather(1, real[part, None])[:, 0].double().tolist()
         for row, n in zip(rows, is_real.sum(1).tolist(), strict=True):
             results[row], found = found[:n], found[n:]
+    return results
+
+
+@torch.inference_mode()
+def read_log_probabilities(
+    model: Gpt | Bert, rows: Sequence[IdPair], device: torch.device
+) -> list[list[float]]:
+    """Of each row of ids that is read, what the ids wanted in its places get; PAD is nothing."""
+    results: list[list[float]] = [[] for _ in rows]
+    for places in _batches([len(read) for read, _ in rows]):
+        read, wanted = (padded([rows[place][side] for place in places], device) for side in (0, 1))
+        is_wanted = wanted != PAD
+        hidden, real = model.vectors(read, is_wanted), wanted[is_wanted]
+        found: list[float] = []
+        for start in range(0, len(real), _ROWS):
+            part = slice(start, start + _ROWS)
+            table = torch.log_softmax(model.logits(model.output(hidden[part])).float(), dim=-1)
+            found += table.gather(1, real[part, None])[:, 0].double().tolist()
+        for place, n in zip(places, is_wanted.sum(1).tolist(), strict=True):
+            results[place], found = found[:n], found[n:]
     return results
 
 

@@ -72,6 +72,7 @@ class Translator(OpenedModel):
     max_tokens: int = MAX_TOKENS  # of a source; what is beyond is left out
 
     takes: ClassVar[frozenset[str]] = frozenset({"search"})
+    reads_sources: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.max_tokens < 1:
@@ -243,6 +244,17 @@ class Translator(OpenedModel):
             for source, target, values in zip(sources, targets, found, strict=True):
                 left_out = max(0, len(source) - limit) + max(0, len(target) - limit)
                 yield self._scored_target(target[:limit], values, left_out)
+
+    def score_texts(
+        self, texts: Iterable[str], sources: Sequence[str] | None = None
+    ) -> Iterator[Scored]:
+        """``log P(text | source)``, token by token with <EOS>."""
+        if sources is None:
+            raise UsageError(
+                f"{self.loaded.path} says how probable a translation is, given its source, and "
+                "there are no sources: give a set that has them, or a model such as gpt or bert"
+            )
+        return self.score(zip(sources, texts, strict=True))
 
     def score_translations(self, pairs: Sequence[tuple[str, Sequence[int]]]) -> list[Scored]:
         """The same for tokens that were found, which text may not give back exactly."""

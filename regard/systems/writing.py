@@ -25,9 +25,9 @@ from regard.systems.continuation import Continuation, go_on, gone_on
 from regard.systems.evaluation import TextEvaluation, evaluate_text
 from regard.systems.looks import Looks
 from regard.systems.networks import sizes_alone, stack
-from regard.systems.opened import OpenedModel, refusal
+from regard.systems.opened import OpenedModel, refusal, refuse_sources
 from regard.systems.results import Output, Result, Scored, check_options
-from regard.systems.scoring import padded, row_losses, windows
+from regard.systems.scoring import padded, read_log_probabilities, row_losses, windows
 from regard.systems.system import TEXT_ONLY, System, Wording
 from regard.systems.texts import (
     MOST_MEASURED,
@@ -164,6 +164,20 @@ class TextGenerator(OpenedModel):
     def evaluate(self, text: str | Path) -> TextEvaluation:
         """Loss, perplexity and bits a character of a file of text."""
         return evaluate_text(self, text, PreparedWriting, language_loss)
+
+    def score_texts(
+        self, texts: Iterable[str], sources: Sequence[str] | None = None
+    ) -> Iterator[Scored]:
+        """``log P(text)``, token by token after <BOS>, without <EOS>."""
+        refuse_sources(self, sources)
+        for window in windows(checked_texts(texts, "texts")):
+            encoded = self.tokenizer.encode_many(window)
+            read = [ids[: self.limit] for ids in encoded]
+            rows = [([BOS, *ids[:-1]], ids) for ids in read]
+            found = read_log_probabilities(self.model, rows, self.device)
+            for whole, ids, values in zip(encoded, read, found, strict=True):
+                pieces = tuple(map(self.tokenizer.token, ids))
+                yield Scored(tuple(ids), pieces, tuple(values), len(whole) - len(ids))
 
     def write_each(
         self,

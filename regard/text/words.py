@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, ClassVar, SupportsIndex
 
@@ -60,6 +60,16 @@ def _pattern() -> re.Pattern[str]:
 def split(text: str) -> list[Word]:
     """The words of a sentence in order, with their places; together they hold all but the gaps."""
     return [Word(m.group(), m.start(), m.end()) for m in _pattern().finditer(text)]
+
+
+def cut(text: str) -> list[str]:
+    """The words alone; what stands between two spaces is cut once, however often it comes."""
+    return [word for chunk in text.split() for word in _cut_chunk(chunk)]
+
+
+@lru_cache(maxsize=1 << 20)
+def _cut_chunk(chunk: str) -> tuple[str, ...]:
+    return tuple(_pattern().findall(chunk))
 
 
 def count_words(text: str) -> int:
