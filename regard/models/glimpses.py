@@ -69,28 +69,43 @@ class Retina(nn.Module):
 
         Only what is seen is touched, so that the size of the picture costs nothing.
         """
-        rows, channels, height, width = pictures.shape
+        height, width = pictures.shape[2:]
         if (height, width) != (self.size, self.size):
             raise SizeError(
                 f"pictures of {height} × {width} were given to a retina for {self.size} × "
                 f"{self.size}"
             )
-        flat, centres = pictures.flatten(2), self.centres(places)
-        patches = []
-        for side in self.sides:
-            along = torch.arange(side, device=pictures.device) - side // 2
-            at = centres[:, :, None] + along
-            is_there = (at >= 0) & (at < self.size)
-            x, y = at.clamp(0, self.size - 1).unbind(1)
-            pixels = (y[:, :, None] * width + x[:, None, :]).flatten(1)
-            found = flat.gather(2, pixels[:, None].expand(-1, channels, -1))
-            inside = is_there[:, 1, None, :, None] & is_there[:, 0, None, None, :]
-            patch = (found.view(rows, channels, side, side) + 1) / 2 * inside
-            patches.append(F.avg_pool2d(patch, side // self.side) if side > self.side else patch)
+        centres = self.centres(places)
+        patches = [self._patch(pictures, centres, side) for side in self.sides]
         if self.weights.is_watched:
             self.weights(self._footprints(centres))
         seen: Tensor = self.contexts(torch.stack(patches, 1).flatten(2)[:, :, None])
         return seen.flatten(1)
+
+    def _patch(
+        self, pictures: Float[Tensor, "B Z Y X"], centres: Int[Tensor, "B 2"], side: int
+    ) -> Float[Tensor, "B Z R R"]:
+        """One patch: ``R (p + 1) Cᵀ / 2`` with p its pixels, R and C the means of rows and columns.
+
+        Where a row or column lies outside, so that p is another's, the mean has a weight of 0.
+        """
+        rows, channels, _, width = pictures.shape
+        along = torch.arange(side, device=pictures.device) - side // 2
+        at = centres[:, :, None] + along
+        x, y = at.clamp(0, self.size - 1).unbind(1)
+        pixels = torch.add(x[:, None, :], y[:, :, None], alpha=width).flatten(1)
+        found = pictures.flatten(2).gather(2, pixels[:, None].expand(-1, channels, -1))
+        patch = found.view(rows, channels, side, side)
+        across, down = ((at >= 0) & (at < self.size)).to(pictures)[:, None].unbind(2)
+        scale = side // self.side
+        if scale > 1:
+            means = torch.eye(self.side, device=pictures.device, dtype=pictures.dtype)
+            means = means.repeat_interleave(scale, 1) / scale
+            row_means, column_means = means * down[..., None, :], means * across[..., None, :]
+            patch = row_means @ patch @ column_means.mT
+            shares = row_means.sum(-1)[..., None] * column_means.sum(-1)[..., None, :]
+            return (patch + shares) / 2
+        return (patch + 1) / 2 * (down[..., None] * across[..., None, :])
 
     def centres(self, places: Float[Tensor, "*B 2"]) -> Int[Tensor, "*B 2"]:
         """The pixel that each place is at, as x and y."""
