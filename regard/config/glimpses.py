@@ -30,9 +30,12 @@ class GlimpsesSection(Network):
     core: Literal["rnn", "lstm"] = "rnn"
     d_hidden: Annotated[int, Field(ge=2, le=1 << 16)] = 256
     deviation: Annotated[float, Field(gt=0.0, le=1.0)] = 0.1  # of places drawn, -1 to 1 being all
+    # Of those drawn by one who expects to be right; as any other unless it is said.
+    least_deviation: Annotated[float, Field(gt=0.0, le=1.0)] | Auto = "auto"
     # Where it looks: learned, or to compare with as it was first, anywhere, or fixed places.
     locator: Literal["learned", "frozen", "random", "centre", "raster"] = "learned"
     baseline: Literal["learned", "average", "none"] = "learned"  # of REINFORCE
+    feedback: Literal["last", "every"] = "last"  # the glimpse whose belief it learns by, or all
     labels: tuple[str, ...] = ()  # found in the training data
 
     @property

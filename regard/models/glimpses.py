@@ -27,6 +27,7 @@ from regard.shapes import Bool, Float, Int, Tensor
 
 LOCATORS = ("learned", "frozen", "random", "centre", "raster")
 BASELINES = ("learned", "average", "none")
+FEEDBACKS = ("last", "every")
 CORES: dict[str, Callable[[int, int], nn.LSTMCell | nn.RNNCell]] = {
     "lstm": nn.LSTMCell,
     "rnn": partial(nn.RNNCell, nonlinearity="relu"),
@@ -191,7 +192,9 @@ class RecurrentAttention(Model):
 
     ``locator`` is "learned", or for comparison "frozen" (as it was first), "random" (places drawn
     alike), "centre" or "raster" (row by row). ``deviation`` is that of the places drawn while
-    training; otherwise the most probable place is taken.
+    training, and falls to ``least_deviation`` as the reward expected rises to 1: who knows looks
+    closely. In use the most probable place is taken. ``feedback`` is what it learns by: the
+    label after the "last" glimpse as in the paper, or what is believed after "every" one.
     """
 
     def __init__(
@@ -204,11 +207,14 @@ class RecurrentAttention(Model):
         core: str = "lstm",
         d_hidden: int = 256,
         deviation: float = 0.1,
+        least_deviation: float | None = None,
         locator: str = "learned",
         baseline: str = "learned",
+        feedback: str = "last",
     ) -> None:
         super().__init__(padding=0)
-        for given, known in ((locator, LOCATORS), (baseline, BASELINES)):
+        choices = ((locator, LOCATORS), (baseline, BASELINES), (feedback, FEEDBACKS))
+        for given, known in choices:
             if given not in known:
                 raise UsageError(f"there is no {given!r} here: choose one of {', '.join(known)}")
         if n_glimpses < 1 or n_labels < 1 or deviation <= 0:
@@ -216,8 +222,10 @@ class RecurrentAttention(Model):
                 f"{n_glimpses} glimpses, {n_labels} labels and a deviation of {deviation} make no "
                 "model: give 1 or more, and more than 0"
             )
-        self.n_glimpses, self.deviation, self.policy = n_glimpses, deviation, locator
-        self.retina = retina
+        self.n_glimpses, self.policy = n_glimpses, locator
+        self.deviation = deviation
+        self.least_deviation = deviation if least_deviation is None else least_deviation
+        self.feedback, self.retina = feedback, retina
         d_patch = n_channels * retina.n_scales * retina.side**2
         self.glimpse = GlimpseNetwork(d_patch, d_hidden // 2, d_hidden)
         self.core = Core(core, d_hidden, d_hidden)
@@ -250,19 +258,23 @@ class RecurrentAttention(Model):
         if path is None and self.policy in ("random", "centre", "raster"):
             path = self.path(len(pictures), self.policy, pictures)
         place = first if first is not None else _anywhere(len(pictures), pictures)
-        places, states, means, state = [], list[Tensor](), list[Tensor](), None
+        places, states, state = list[Tensor](), list[Tensor](), None
+        drawn = list[tuple[Tensor, Tensor]]()
         for t in range(self.n_glimpses):
-            place = path[:, t] if path is not None else place
+            if path is not None:
+                place = path[:, t]
+            elif t:
+                place, *chance = self._drawn(states[-1].detach())
+                drawn.append((chance[0], chance[1]))
             places.append(place)
             h, state = self.core(self.glimpse(self.retina(pictures, place), place), state)
             states.append(h)
-            if t + 1 < self.n_glimpses:
-                means.append(self.locator(h.detach()))
-                place = self._drawn(means[-1])
-        hidden = torch.stack(states, 1)
-        seen = torch.stack(places, 1)
-        drawn, expected = self._chances(seen[:, 1:], means, hidden[:, :-1])
-        return Glimpsed(seen, self.logits(self.output(hidden)), drawn, expected)
+        none = pictures.new_zeros(len(pictures), 0)
+        chances, expected = (
+            (torch.stack(one, 1) for one in zip(*drawn, strict=True)) if drawn else (none, none)
+        )
+        logits = self.logits(self.output(torch.stack(states, 1)))
+        return Glimpsed(torch.stack(places, 1), logits, chances, expected)
 
     def path(self, n: int, policy: str, like: Tensor) -> Places:
         """Places that do not depend on the picture: "random", "centre" or "raster"."""
@@ -278,25 +290,24 @@ class RecurrentAttention(Model):
             path = torch.stack([x, y], 1).to(like.dtype)
         return path.expand(n, -1, -1)
 
-    def _drawn(self, mean: Float[Tensor, "B 2"]) -> Float[Tensor, "B 2"]:
-        """The next place, from which no gradient comes back.
+    def _drawn(
+        self, state: Float[Tensor, "B H"]
+    ) -> tuple[Float[Tensor, "B 2"], Float[Tensor, "B"], Float[Tensor, "B"]]:
+        """The next place, ``log p`` of it but for a constant, and the reward expected before it.
 
-        One that is drawn may lie outside: it counts as drawn, and the retina stays at the edge.
+        No gradient comes back from a place. One that is drawn may lie outside: it counts as drawn,
+        and the retina stays at the edge.
         """
-        noise = self.deviation * torch.randn_like(mean) if self.training else 0.0
-        return (mean + noise).detach()
-
-    def _chances(
-        self, places: Float[Tensor, "B U 2"], means: list[Tensor], states: Float[Tensor, "B U H"]
-    ) -> tuple[Float[Tensor, "B U"], Float[Tensor, "B U"]]:
-        """``log p`` of the places that were taken, but for a constant, and the reward expected."""
-        if not means:
-            return places.sum(-1), places.sum(-1)
-        off = (places - torch.stack(means, 1)) / self.deviation
-        expected = torch.zeros_like(places[..., 0])
+        mean = self.locator(state)
+        expected = torch.zeros_like(mean[:, 0])
         if self.expecting is not None:
-            expected = self.expecting(states.detach())[..., 0]
-        return -0.5 * off.square().sum(-1), expected
+            expected = self.expecting(state)[:, 0]
+        sure = expected.detach().clamp(0, 1)[:, None]
+        deviation = self.deviation + (self.least_deviation - self.deviation) * sure
+        place = mean.detach()
+        if self.training:
+            place = place + deviation * torch.randn_like(place)
+        return place, -0.5 * ((place - mean) / deviation).square().sum(-1), expected
 
     @property
     def sites(self) -> tuple[Site, ...]:

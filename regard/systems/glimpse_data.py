@@ -28,7 +28,7 @@ from regard.errors import DataError, RecipeError
 from regard.evaluation import LabelQuality, accuracy, by_label, macro_f1
 from regard.models import Model, RecurrentAttention, baseline_loss, reinforce
 from regard.models.glimpses import Glimpsed
-from regard.shapes import Float, Tensor
+from regard.shapes import Float, Int, Tensor
 from regard.systems.scoring import windows
 from regard.text import NoText
 from regard.training.defaults import Facts, derive
@@ -135,31 +135,60 @@ class PreparedGlimpses(Prepared):
 
 
 def glimpse_loss(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Tensor, ""], int]:
-    """Tell what each picture shows; while learning, draws that led to it become more probable."""
+    """Tell what each picture shows; while learning, draws that led to it become more probable.
+
+    With feedback of every glimpse, half of the loss is that of all of them.
+    """
     assert isinstance(model, RecurrentAttention)
     labels = batch.target[:, 0]
     first = None if model.training else first_places(batch.source)
     seen = model.look(batch.source, first)
-    logits = seen.logits[:, -1]
-    loss = F.cross_entropy(logits, labels, reduction="sum", label_smoothing=smoothing)
+    loss = _told(seen.logits[:, -1:], labels, smoothing)
+    if model.training and model.feedback == "every":
+        loss = (loss + _told(seen.logits, labels, smoothing)) / 2
     if model.training and model.draws:
-        is_right = (logits.argmax(-1) == labels).to(logits.dtype)
-        loss = loss + _learned_places(model, seen, is_right)
+        loss = loss + _learned_places(model, seen, labels)
     return loss, len(labels)
 
 
-def _learned_places(
-    model: RecurrentAttention, seen: Glimpsed, is_right: Float[Tensor, "B"]
+def _told(
+    logits: Float[Tensor, "B T C"], labels: Int[Tensor, "B"], smoothing: float
 ) -> Float[Tensor, ""]:
-    """REINFORCE of every place but the first; the reward is 1 for a right label. Its value is 0."""
-    reward = is_right[:, None].expand_as(seen.log_probability)
+    """``-Σ log P(label)``, the mean over glimpses."""
+    n_glimpses = logits.shape[1]
+    every = labels[:, None].expand(-1, n_glimpses).flatten()
+    told = F.cross_entropy(logits.flatten(0, 1), every, reduction="sum", label_smoothing=smoothing)
+    return told / n_glimpses
+
+
+def _learned_places(
+    model: RecurrentAttention, seen: Glimpsed, labels: Int[Tensor, "B"]
+) -> Float[Tensor, ""]:
+    """REINFORCE of every place but the first. Its value is 0."""
+    reward = rewards(seen.logits, labels, model.feedback)
     if model.average is not None:
-        return reinforce(seen.log_probability, reward, model.average(is_right))
+        return reinforce(seen.log_probability, reward, model.average(reward))
     places = reinforce(seen.log_probability, reward, seen.expected)
     if model.expecting is None:
         return places
     expecting = baseline_loss(seen.expected, reward)
     return places + expecting - expecting.detach()
+
+
+def rewards(
+    logits: Float[Tensor, "B T C"], labels: Int[Tensor, "B"], feedback: str
+) -> Float[Tensor, "B U"]:
+    """What every place but the first was worth.
+
+    "last": 1 where the label is right in the end. "every": how probable the right label is after
+    the glimpse at that place, for which neither earlier nor later ones are praised or blamed.
+    """
+    n_draws = logits.shape[1] - 1
+    if feedback == "last":
+        is_right = (logits[:, -1].argmax(-1) == labels).to(logits.dtype)
+        return is_right[:, None].expand(-1, n_draws)
+    chosen = labels[:, None, None].expand(-1, n_draws, 1)
+    return logits.detach()[:, 1:].softmax(-1).gather(2, chosen)[..., 0]
 
 
 def first_places(pictures: Float[Tensor, "B Z Y X"]) -> Float[Tensor, "B 2"]:

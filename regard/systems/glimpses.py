@@ -311,8 +311,10 @@ def _build(network: Network, n_source_tokens: int, n_target_tokens: int) -> Mode
         core=network.core,
         d_hidden=network.d_hidden,
         deviation=network.deviation,
+        least_deviation=None if network.least_deviation == "auto" else network.least_deviation,
         locator=network.locator,
         baseline=network.baseline,
+        feedback=network.feedback,
     )
 
 

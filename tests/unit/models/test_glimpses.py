@@ -89,6 +89,18 @@ def test_the_probability_is_that_of_the_places_that_were_drawn() -> None:
     assert (seen.places[:, 1:] - middle).abs().max() > 0.05
 
 
+def test_who_expects_to_be_right_looks_closely() -> None:
+    model = network(deviation=0.9, least_deviation=0.01)
+    assert model.expecting is not None
+    torch.nn.init.zeros_(model.expecting.weight)
+    spread = []
+    for expected in (0.0, 1.0, 7.0):
+        torch.nn.init.constant_(model.expecting.bias, expected)
+        spread.append(float(model.look(pictures(200)).places[:, 1:].std(0).mean()))
+    assert spread[0] > 0.5
+    assert max(spread[1:]) < 0.2
+
+
 def test_in_use_nothing_is_drawn_and_no_picture_depends_on_others() -> None:
     model, first = network().eval(), torch.tensor([[0.1, -0.7], [0.5, 0.5], [-1.0, 1.0]])
     together = model.look(pictures(), first)
