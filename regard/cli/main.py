@@ -25,6 +25,7 @@ from regard.cli import (
     explain,
     fill,
     generate,
+    heads,
     info,
     look,
     recipes,
@@ -64,6 +65,7 @@ EXAMPLES: dict[str, tuple[Callable[..., None], str]] = {
     ),
     "challenge": (challenge.challenge, "regard challenge runs/gpt blimp.en.tsv.xz --limit 100"),
     "align": (align.align, "regard align runs/zh-en --source test.zh --target test.en"),
+    "heads": (heads.heads, "regard heads runs/bert --treebank dev.conllu --test test.conllu"),
     "compare": (
         comparison.compare,
         "regard compare runs/first runs/second --source test.zh --target test.en",

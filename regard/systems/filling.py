@@ -19,7 +19,7 @@ from regard.errors import DataError, UsageError, WrongModelError
 from regard.inspection.importance import Losses
 from regard.inspection.trace import MASK, Trace
 from regard.models import Bert, Model
-from regard.shapes import Float, Tensor
+from regard.shapes import Float, Int, Tensor
 from regard.special import BOS, EOS, NAMES, PAD
 from regard.systems.evaluation import TextEvaluation, evaluate_text
 from regard.systems.gaps import at_gaps, filled, given_words, read, with_gaps
@@ -344,6 +344,13 @@ class TextEncoder(OpenedModel):
         for window in windows(rows, _ROWS):
             masked, wanted = (padded(side, self.device) for side in zip(*window, strict=True))
             yield len(window), partial(row_losses, self.model, masked, wanted)
+
+    def _framed(self, ids: Sequence[int]) -> tuple[list[int], int]:
+        return [BOS, *ids, EOS], 1
+
+    def _read_rows(self, model: Model, rows: Int[Tensor, "B L"]) -> None:
+        assert isinstance(model, Bert)
+        model.hidden(rows)
 
     def _taken_out(self, words: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
         """What is read, and what is to be predicted there; PAD is nothing."""

@@ -1,6 +1,6 @@
 """What a user holds: an open model folder, and what one can do with it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
@@ -12,11 +12,13 @@ from regard.decoding import Search
 from regard.errors import UsageError, WrongModelError
 from regard.folder import LoadedModel
 from regard.inspection.ablation import Change, Changes, ablated, changes_of
+from regard.inspection.head_study.report import HeadReport
 from regard.inspection.heads import HeadLike
 from regard.inspection.importance import Importance, Losses, head_importance
 from regard.inspection.trace import Trace
 from regard.models import Model
-from regard.shapes import Float, Tensor
+from regard.shapes import Float, Int, Tensor
+from regard.special import EOS
 from regard.systems.loading import load
 from regard.systems.results import Ablation, Output, Result, Scored
 from regard.systems.system import System, load_system, system_of
@@ -235,6 +237,40 @@ class OpenedModel:
         self._check_traces()
         return head_importance(self.model, self._losses(examples))
 
+    def heads(
+        self,
+        treebank: str | Path,
+        test: str | Path | Sequence[str | Path] = (),
+        coreference: str | Path | Sequence[str | Path] = (),
+        align: str | None = None,
+        *,
+        gold_from: int = 0,
+        seeds: int = 3,
+        told: Callable[[int, int], None] | None = None,
+    ) -> HeadReport:
+        """Which regularity each head follows, beside fixed offsets, random weights, shuffled trees.
+
+        Args:
+            treebank: CoNLL-U (plain, .gz, .xz) or ``phrasebook:en-fr:valid``: here heads are
+                chosen.
+            test: where they are measured; the first is reported in full. Without it, every other
+                sentence of the treebank.
+            coreference: GAP's table, a treebank with entities, or a corpus.
+            align: gold alignments of a translator: ``phrasebook:en-fr:test``, ``pairs|gold`` or
+                ``source|target|gold``.
+            gold_from: whether the words of gold alignments count from 0 or 1.
+            seeds: how many networks with random weights stand beside it.
+            told: called with how many sentences are read, and of how many.
+        """
+        from regard.systems.head_study import study_heads
+
+        tests, passages = (
+            [one] if isinstance(one, str | Path) else list(one) for one in (test, coreference)
+        )
+        return study_heads(
+            self, treebank, tests, passages, align, gold_from=gold_from, n_random=seeds, told=told
+        )
+
     def _check(
         self, source: Any, target: str | None, search: Search | None, n_new: int | None
     ) -> None:
@@ -270,6 +306,14 @@ class OpenedModel:
     def _trace(
         self, source: Any, target: str | None, search: Search | None, n_new: int | None
     ) -> Trace:
+        raise NotImplementedError
+
+    def _framed(self, ids: Sequence[int]) -> tuple[list[int], int]:
+        """A text between its special tokens, as the network reads it, and how many come before."""
+        return [*ids, EOS], 0
+
+    def _read_rows(self, model: Model, rows: Int[Tensor, "B L"]) -> None:
+        """Let a network of this kind read framed texts."""
         raise NotImplementedError
 
     def _read_again(self, seen: Trace) -> Float[Tensor, "1 T V"]:

@@ -15,8 +15,9 @@ from regard.errors import UsageError, WrongModelError
 from regard.folder import LoadedModel
 from regard.inspection.importance import Losses
 from regard.inspection.trace import Sentence, Trace, TracedSite
-from regard.models import EncoderDecoder
-from regard.special import EOS, UNKNOWN
+from regard.models import EncoderDecoder, Model
+from regard.shapes import Int, Tensor
+from regard.special import BOS, EOS, UNKNOWN
 from regard.systems.alignment import Alignment, Extraction, align_batch
 from regard.systems.evaluation import Evaluation, Lines, evaluate_pairs
 from regard.systems.loading import load
@@ -391,6 +392,10 @@ class Translator(OpenedModel):
         text, tokens = made
         pieces = tuple(self.target_tokenizer.token(id_) for id_ in tokens)
         return Output(text, tokens, pieces, scored.log_probability)
+
+    def _read_rows(self, model: Model, rows: Int[Tensor, "B L"]) -> None:
+        assert isinstance(model, EncoderDecoder)
+        model.hidden(rows, rows.new_full((len(rows), 1), BOS))
 
     def _losses(self, examples: Iterable[tuple[str, str]]) -> Iterator[tuple[int, Losses]]:
         """``-log P(target | source)`` of each pair."""

@@ -19,7 +19,7 @@ from regard.inspection.recording import record
 from regard.inspection.trace import Trace
 from regard.kernels import linear_cross_entropy
 from regard.models import Gpt, Model
-from regard.shapes import Float, Tensor
+from regard.shapes import Float, Int, Tensor
 from regard.special import BOS, PAD, UNKNOWN
 from regard.systems.continuation import Continuation, go_on, gone_on
 from regard.systems.evaluation import TextEvaluation, evaluate_text
@@ -272,6 +272,13 @@ class TextGenerator(OpenedModel):
     def _output(self, source: str, made: Continuation, scored: Scored) -> Output:
         text = made.target.text[len(source) :]
         return Output(text, scored.tokens, scored.pieces, scored.log_probability)
+
+    def _framed(self, ids: Sequence[int]) -> tuple[list[int], int]:
+        return [BOS, *ids], 1
+
+    def _read_rows(self, model: Model, rows: Int[Tensor, "B L"]) -> None:
+        assert isinstance(model, Gpt)
+        model.hidden(rows)
 
     def _losses(self, examples: Iterable[str]) -> Iterator[tuple[int, Losses]]:
         """``-log P(text)`` of each text; what is beyond the context is left out."""
