@@ -1,4 +1,4 @@
-"""The public interface: load, train, trace and evaluate, in the words of the command line."""
+"""The public interface, in the words of the command line: load, train, trace, evaluate, prune."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import signature
@@ -9,6 +9,7 @@ import torch
 
 from regard.errors import UsageError
 from regard.systems.opened import OpenedModel, open_model, trace
+from regard.systems.pruning import prune
 from regard.systems.results import Result
 from regard.systems.runs import run_training
 from regard.systems.training_data import TrainingData, asked_recipe
@@ -125,7 +126,7 @@ def evaluate(model: str | Path | OpenedModel, **data: Any) -> Result:
     return opened.evaluate(**data)
 
 
-__all__ = ["evaluate", "load", "trace", "train"]
+__all__ = ["evaluate", "load", "prune", "trace", "train"]
 
 
 def _names(given: Names) -> list[str]:

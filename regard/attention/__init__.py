@@ -42,7 +42,7 @@ from regard.attention.scores import (
     Score,
     build_score,
 )
-from regard.attention.site import Site
+from regard.attention.site import Site, SiteKind
 from regard.attention.window import WindowAttention
 
 __all__ = [
@@ -73,6 +73,7 @@ __all__ = [
     "Score",
     "Sinusoidal",
     "Site",
+    "SiteKind",
     "Soft",
     "Store",
     "Unplaced",

@@ -1,6 +1,7 @@
 """Multi-head attention: self, causal and encoder-decoder attention are this one module."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -9,7 +10,7 @@ from torch.nn import functional as F
 
 from regard.attention.attend import Attended, Attention
 from regard.attention.cache import Cache, Store
-from regard.attention.normalisers import Mask, Normaliser, Soft
+from regard.attention.normalisers import Mask, Normaliser, Patterned, Soft
 from regard.attention.probe import Probe
 from regard.attention.scores import ScaledDot, Score
 from regard.errors import SizeError
@@ -62,6 +63,37 @@ class MultiHeadAttention(Attention):
             nn.init.zeros_(projection.bias)
 
     @property
+    def width(self) -> int:
+        """Of all heads end to end: ``d_model``, unless some were taken out."""
+        return self.n_heads * self.d_head
+
+    def keep(self, heads: Sequence[int]) -> None:
+        """Do without all heads but these: only their rows of W_Q, W_K, W_V and columns of W_O stay.
+
+        Without any head the module gives the bias of W_O alone.
+        """
+        if not set(heads) <= set(range(self.n_heads)) or len(set(heads)) != len(heads):
+            raise SizeError(
+                f"heads {list(heads)} cannot be kept: they are numbers from 0 to "
+                f"{self.n_heads - 1}, each at most once"
+            )
+        rows = (torch.tensor(heads, dtype=torch.long)[:, None] * self.d_head).add(
+            torch.arange(self.d_head)
+        )
+        at = rows.flatten().to(self.output.weight.device)
+        for projection in (self.query, self.key, self.value):
+            projection.weight = _taken(projection.weight, 0, at)
+            projection.bias = _taken(projection.bias, 0, at)
+            projection.out_features = len(at)
+        self.output.weight = _taken(self.output.weight, 1, at)
+        self.output.in_features = len(at)
+        self.n_heads = len(heads)
+        if isinstance(self.normaliser, Patterned):  # which knows its heads by number
+            offsets = self.normaliser.offsets
+            left = {n: offsets[head] for n, head in enumerate(heads) if head in offsets}
+            self.normaliser = Patterned(left) if left else Soft()
+
+    @property
     def is_standard(self) -> bool:
         """Whether it is the paper's attention, which fused kernels compute."""
         return type(self.score) is ScaledDot and type(self.normaliser) is Soft
@@ -69,7 +101,8 @@ class MultiHeadAttention(Attention):
     @property
     def is_fused(self) -> bool:
         """Whether the fused kernel serves: nobody watches, and it computes what is asked."""
-        return self.is_standard and not self.scores.is_watched and not self.weights.is_watched
+        is_watched = self.scores.is_watched or self.weights.is_watched
+        return self.is_standard and self.n_heads > 0 and not is_watched
 
     def forward(  # type: ignore[override]  # the paper's module gives its output alone
         self,
@@ -147,7 +180,7 @@ class MultiHeadAttention(Attention):
         """Self-attention of packed rows, and their keys and values, for words yet to come."""
         projected = self._project(value, self.query, self.key, self.value)
         context = attend_packed(projected, None, spans, self.n_heads, self.dropout.active_p)
-        kept = Store.of(projected[:, value.shape[1] :])
+        kept = Store.of(projected[:, self.width :])
         return linear(context, self.output.weight, self.output.bias), kept
 
     def read(
@@ -207,13 +240,12 @@ class MultiHeadAttention(Attention):
             new = self.remember(value)
             grown = store.append(new.memory)
             return self._recall_openly(value, grown, places), grown
-        width = value.shape[1]
         projected = self._project(value, self.query, self.key, self.value)
-        grown = store.append(projected[:, width:])
-        return self._recall_projected(projected[:, :width], grown, places), grown
+        grown = store.append(projected[:, self.width :])
+        return self._recall_projected(projected[:, : self.width], grown, places), grown
 
     def _recall_projected(
-        self, queries: Float[Tensor, "R D"], store: Store, places: Int[Tensor, "R K"]
+        self, queries: Float[Tensor, "R A"], store: Store, places: Int[Tensor, "R K"]
     ) -> Float[Tensor, "R D"]:
         context = recall(queries, store.key, store.value, places, self.n_heads)
         return linear(context, self.output.weight, self.output.bias)
@@ -275,6 +307,11 @@ class Joined:
     def laid_out(self) -> "Joined":
         """Weights in the layout that products with few rows read fastest."""
         return Joined(laid_out(self.weight).detach(), self.bias.detach())
+
+
+def _taken(parameter: Tensor, axis: int, at: Int[Tensor, "A"]) -> nn.Parameter:
+    taken = parameter.detach().index_select(axis, at)
+    return nn.Parameter(taken, requires_grad=parameter.requires_grad)
 
 
 def _end_to_end(heads: Float[Tensor, "1 H M E"]) -> Float[Tensor, "M D"]:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+SiteKind = Literal["encoder", "decoder", "cross"]
+
 
 @dataclass(frozen=True)
 class Site:
@@ -13,7 +15,7 @@ class Site:
     numbers (``occasion``). Weights are ``B H Q K``.
     """
 
-    kind: Literal["encoder", "decoder", "cross"]
+    kind: SiteKind
     layer: int  # from 0, of its kind
     probe: str
     occasion: int | None = None

@@ -5,16 +5,17 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from regard.config.network import Activation, Heads
+from regard.config.network import Activation, LayeredHeads
 from regard.config.section import Layers, Places
 from regard.counting import counted
 
 
-class Alone(Heads):
+class Alone(LayeredHeads):
     """One stack of layers over one text."""
 
     measures: ClassVar[tuple[str, ...]] = ()
     is_of_pairs: ClassVar[bool] = False
+    attention: ClassVar[str] = "encoder"
     norm: Literal["pre", "post"] = "pre"
     activation: Activation = "gelu"
     norm_epsilon: Annotated[float, Field(gt=0.0)] = 1e-5  # added to the variance by each norm
@@ -22,6 +23,11 @@ class Alone(Heads):
     context: Places = 256  # tokens it sees at once
     positions: Literal["learned", "sinusoidal", "none"] = "learned"
     tie: Literal["two-way", "none"] = "two-way"  # of embedding and output
+
+    @property
+    def stacks(self) -> Mapping[str, int]:
+        """How many layers its attention has."""
+        return {self.attention: self.n_layers}
 
     @property
     def n_places(self) -> int | None:
@@ -45,6 +51,7 @@ class GptSection(Alone):
     """GPT: each word is predicted from those before it (Radford et al. 2019)."""
 
     systems: ClassVar[Mapping[str, str]] = {"language": "writing"}
+    attention: ClassVar[str] = "decoder"
     kind: Literal["gpt"] = "gpt"
     has_output_bias: bool = False  # a number a word, added to its logit
 

@@ -115,3 +115,58 @@ class Heads(Network):
                 f"d_model = {self.d_model} is odd, and sinusoidal positions pair a sine with a "
                 "cosine: choose an even width"
             )
+
+
+class LayeredHeads(Heads):
+    """Layers with several heads each, of which pruning may have taken some out."""
+
+    heads_removed: tuple[str, ...] = ()  # as encoder.0.3: attention, layer and head, from 0
+
+    @property
+    def stacks(self) -> Mapping[str, int]:
+        """How many layers each attention has."""
+        raise NotImplementedError
+
+    @property
+    def heads_kept(self) -> dict[tuple[str, int], tuple[int, ...]]:
+        """By attention and layer the heads that are left, where some were taken out."""
+        removed = [name.split(".") for name in self.heads_removed]
+        gone = {(kind, int(layer), int(head)) for kind, layer, head in removed}
+        return {
+            (kind, layer): tuple(h for h in range(self.n_heads) if (kind, layer, h) not in gone)
+            for kind, layer in sorted({(kind, layer) for kind, layer, _ in gone})
+        }
+
+    @property
+    def least_size(self) -> int:
+        """As above; of a model that was pruned what is not attention."""
+        if not self.heads_removed:
+            return super().least_size
+        n_layers = super().least_size // (self.width * (4 * self.width + 2 * self.d_feedforward))
+        return n_layers * self.width * 2 * self.d_feedforward
+
+    @property
+    def shape(self) -> str:
+        """Layers and widths, in words."""
+        if not self.heads_removed:
+            return super().shape
+        n = self.n_heads * sum(self.stacks.values())
+        heads = f"{n - len(self.heads_removed)} of {n} heads"
+        return f"of width {self.d_model}, {heads}, feed-forward {self.d_feedforward}"
+
+    @model_validator(mode="after")
+    def _removed_heads_were_there(self) -> Self:
+        known = {
+            f"{kind}.{layer}.{head}"
+            for kind, n_layers in self.stacks.items()
+            for layer in range(n_layers)
+            for head in range(self.n_heads)
+        }
+        for name in self.heads_removed:
+            if name not in known or self.heads_removed.count(name) > 1:
+                layers = (f"{kind} has {counted(n, 'layer')}" for kind, n in self.stacks.items())
+                raise ValueError(
+                    f"heads_removed has {name}, which is no head, or is there twice: "
+                    f"{', '.join(layers)} of {counted(self.n_heads, 'head')}, counted from 0"
+                )
+        return self

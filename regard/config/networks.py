@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from regard.config.alone import BertSection, GptSection
 from regard.config.glimpses import GlimpsesSection
 from regard.config.labelling import ClassifierSection, TaggerSection
-from regard.config.network import Heads, Network, Tie
+from regard.config.network import Heads, LayeredHeads, Network, Tie
 from regard.config.section import Auto, Layers, Places, Width
 from regard.counting import counted
 
@@ -24,7 +24,7 @@ NormaliserName = Literal["soft", "hard", "local-m", "local-p"]
 USUAL_REACH = 10  # D of Luong et al. 2015; the σ of local-p is half of it
 
 
-class TransformerSection(Heads):
+class TransformerSection(LayeredHeads):
     """The Transformer. In ``dropout``: after each sub-layer, before the residual is added."""
 
     can_be_split: ClassVar[bool] = True
@@ -43,6 +43,12 @@ class TransformerSection(Heads):
         """Of encoder and decoder, and of the decoder's look at the source."""
         n_decoder = self.n_decoder_layers or self.n_layers
         return {"encoder": self.n_layers, "decoder": n_decoder, "cross": n_decoder}
+
+    @property
+    def stacks(self) -> Mapping[str, int]:
+        """How many layers each attention has."""
+        n_decoder_layers = self.n_decoder_layers or self.n_layers
+        return {"encoder": self.n_layers, "decoder": n_decoder_layers, "cross": n_decoder_layers}
 
     @property
     def n_places(self) -> int | None:

@@ -95,7 +95,7 @@ class _Question(ctypes.Structure):
 def search_beams(
     weights: StackWeights,
     words: WordTable,
-    source: Sequence[Float[Tensor, "M P"]],
+    source: Sequence[Float[Tensor, "M _"]],
     places: Int[Tensor, "B S"],
     asked: BeamQuestion,
 ) -> Iterator[Ended]:

@@ -20,10 +20,13 @@ class _Stack(ctypes.Structure):
     """The kernel's struct of that name."""
 
     _fields_ = (
-        *((name, ctypes.c_int64) for name in ("n_layers", "D", "F", "H", "V")),
+        *((name, ctypes.c_int64) for name in ("n_layers", "D", "F", "E", "V")),
         ("is_pre_norm", ctypes.c_int64),
         ("activation", ctypes.c_int64),
-        *((name, ctypes.c_void_p) for name in ("layers", "norm", "shift", "output", "bias")),
+        *(
+            (name, ctypes.c_void_p)
+            for name in ("layers", "heads", "norm", "shift", "output", "bias")
+        ),
         ("epsilon", ctypes.c_float),
     )
 
@@ -42,7 +45,8 @@ class StackWeights:
     norm: tuple[Float[Tensor, "D"], Float[Tensor, "D"]] | None  # at the end of the stack
     output: Panels | None  # an encoder has none
     bias: Float[Tensor, "V"] | None  # of the output
-    n_heads: int
+    heads: tuple[tuple[int, int], ...]  # of each layer: that attend to the words, and to a source
+    d_head: int
     is_pre_norm: bool
     activation: str
     epsilon: float
@@ -52,7 +56,7 @@ class StackWeights:
         """Whether the C++ kernel serves these weights on this machine."""
         given = [one for one in (*self._listed, *(self.norm or ()), self.bias) if one is not None]
         return (
-            (self.width // self.n_heads) % _LANES == 0
+            self.d_head % _LANES == 0
             and self.activation in _ACTIVATIONS
             and native(*given) is not None
         )
@@ -73,9 +77,10 @@ class StackWeights:
         assert all(one.is_contiguous() for one in self._listed if one is not None)
         norm, shift = self.norm or (None, None)
         return _Stack(
-            *(len(self.layers), self.width, self._narrow.n_inputs, self.n_heads, self.n_tokens),
+            *(len(self.layers), self.width, self._narrow.n_inputs, self.d_head, self.n_tokens),
             *(self.is_pre_norm, _ACTIVATIONS.index(self.activation)),
             ctypes.cast(self._starts, ctypes.c_void_p),
+            ctypes.cast(self._numbers_of_heads, ctypes.c_void_p),
             *(pointer(one) for one in (norm, shift, _numbers(self.output), self.bias)),
             self.epsilon,
         )
@@ -91,6 +96,10 @@ class StackWeights:
     def _starts(self) -> Any:
         """Where each of the layers' weights begins."""
         return addresses(self._listed)
+
+    @cached_property
+    def _numbers_of_heads(self) -> Any:
+        return (ctypes.c_int64 * (2 * len(self.heads)))(*(n for pair in self.heads for n in pair))
 
     @property
     def _listed(self) -> list[Tensor | None]:

@@ -127,9 +127,9 @@ void activate(Activation kind, i64 d, const float* bias, float* x) {
   }
 }
 
-// Rows of words through all layers and the norm at the end; rows of x lie wide(D) apart. attend(l, projected, context)
-// lets queries, keys and values gather, look(l, queries, context) lets queries gather from a source, if a layer does:
-// both from rows wide(3 D) apart to rows wide(D) apart.
+// Rows of words through all layers and the norm at the end; rows of x lie wide(D) apart. attend(l, A, projected,
+// context) lets queries, keys and values gather, look(l, A, queries, context) lets queries gather from a source, if a
+// layer does: both from rows wide(3 D) apart to rows wide(D) apart. A is the width of all heads, at most D.
 template <typename Attend, typename Look>
 void pass(const Stack& stack, i64 R, float* x, Attend attend, Look look) {
   const i64 D = stack.D, F = stack.F, ld = wide(D), ldp = wide(3 * D), ldf = wide(F);
@@ -142,18 +142,19 @@ void pass(const Stack& stack, i64 R, float* x, Attend attend, Look look) {
     const Layer& w = stack.layers[l];
     const Matrix given{is_pre_norm ? h : x, ld};
     if (is_pre_norm) layer_norm(R, D, x, w.norm1, w.shift1, eps, h, ld);
-    product_shared(R, 3 * D, D, given, w.qkv, {w.qkv_bias}, projected, ldp);
-    attend(l, projected, context);
+    const i64 own = stack.heads[2 * l] * stack.E, looking = stack.heads[2 * l + 1] * stack.E;
+    product_shared(R, 3 * own, D, given, w.qkv, {w.qkv_bias}, projected, ldp);
+    attend(l, own, projected, context);
     add_bias(R, D, w.out1_bias, x, ld);
-    product_shared(R, D, D, {context, ld}, w.out1, {x, ld}, x, ld);
+    if (own) product_shared(R, D, own, {context, ld}, w.out1, {x, ld}, x, ld);
     if (!is_pre_norm) layer_norm(R, D, x, w.norm1, w.shift1, eps, x, ld);
 
     if (w.query) {
       if (is_pre_norm) layer_norm(R, D, x, w.norm2, w.shift2, eps, h, ld);
-      product_shared(R, D, D, given, w.query, {w.query_bias}, projected, ldp);
-      look(l, projected, context);
+      product_shared(R, looking, D, given, w.query, {w.query_bias}, projected, ldp);
+      look(l, looking, projected, context);
       add_bias(R, D, w.out2_bias, x, ld);
-      product_shared(R, D, D, {context, ld}, w.out2, {x, ld}, x, ld);
+      if (looking) product_shared(R, D, looking, {context, ld}, w.out2, {x, ld}, x, ld);
       if (!is_pre_norm) layer_norm(R, D, x, w.norm2, w.shift2, eps, x, ld);
     }
 
@@ -181,14 +182,14 @@ void k_pack(i64 N, i64 K, const float* W, float* packed) {
 void k_decoder_step(const Stack* stack, i64 R, float* const* written, i64 first, const int32_t* places, i64 T,
                     const float* const* source, const int32_t* source_places, i64 S, const float* embedded,
                     float* logits) {
-  const i64 D = stack->D, H = stack->H, V = stack->V, ld = wide(D), ldp = wide(3 * D);
-  const auto attend = [=](i64 l, const float* projected, float* context) {
+  const i64 D = stack->D, E = stack->E, V = stack->V, ld = wide(D), ldp = wide(3 * D);
+  const auto attend = [=](i64 l, i64 A, const float* projected, float* context) {
     for (i64 r = 0; r < R; ++r)
-      std::memcpy(written[l] + (first + r) * 2 * D, projected + r * ldp + D, 2 * D * sizeof(float));
-    recall(R, T, H, D / H, projected, ldp, written[l], 2 * D, written[l] + D, 2 * D, places, context, ld);
+      std::memcpy(written[l] + (first + r) * 2 * A, projected + r * ldp + A, 2 * A * sizeof(float));
+    recall(R, T, A / E, E, projected, ldp, written[l], 2 * A, written[l] + A, 2 * A, places, context, ld);
   };
-  const auto look = [=](i64 l, const float* queries, float* context) {
-    recall(R, S, H, D / H, queries, ldp, source[l], 2 * D, source[l] + D, 2 * D, source_places, context, ld);
+  const auto look = [=](i64 l, i64 A, const float* queries, float* context) {
+    recall(R, S, A / E, E, queries, ldp, source[l], 2 * A, source[l] + A, 2 * A, source_places, context, ld);
   };
   const Floats x(R * ld);
   for (i64 r = 0; r < R; ++r) std::copy_n(embedded + r * D, D, x.data + r * ld);
@@ -196,11 +197,12 @@ void k_decoder_step(const Stack* stack, i64 R, float* const* written, i64 first,
   product_shared(R, V, D, {x.data, ld}, stack->output, {stack->output_bias}, logits, V);
 }
 
-// B sentences end to end through an encoder, then each of n_kept projections to keys and values side by side: what a
-// decoder's layers will look at. starts [B + 1]: where the sentences begin, and the end.
+// B sentences end to end through an encoder, then each of n_kept projections to keys and values side by side, so many
+// numbers wide: what a decoder's layers will look at. starts [B + 1]: where the sentences begin, and the end.
 void k_read(const Stack* stack, const Words* words, i64 B, const i64* ids, const int32_t* starts, i64 n_kept,
-            const float* const* kept_weights, const float* const* kept_bias, float* const* kept) {
-  const i64 R = starts[B], D = stack->D, H = stack->H, ld = wide(D), ldp = wide(3 * D);
+            const i64* kept_widths, const float* const* kept_weights, const float* const* kept_bias,
+            float* const* kept) {
+  const i64 R = starts[B], D = stack->D, E = stack->E, H = D / E, ld = wide(D), ldp = wide(3 * D);
   const Floats x(R * ld);
   std::vector<i64> at(B);
   i64 room = 0;
@@ -210,12 +212,12 @@ void k_read(const Stack* stack, const Words* words, i64 B, const i64* ids, const
     for (i64 i = 0; i < n; ++i) embed(*words, D, ids[starts[b] + i], i, x.data + (starts[b] + i) * ld);
   }
   const Floats probabilities(room);
-  const auto attend = [&](i64, const float* q, float* context) {
-    attend_all({B, H, D / H, starts, starts, at.data(), q, ldp, q + D, ldp, q + 2 * D, ldp, 0}, {0, 0, 0.0},
+  const auto attend = [&](i64, i64 A, const float* q, float* context) {
+    attend_all({B, A / E, E, starts, starts, at.data(), q, ldp, q + A, ldp, q + 2 * A, ldp, 0}, {0, 0, 0.0},
                probabilities.data, context, ld);
   };
-  pass(*stack, R, x.data, attend, [](i64, const float*, float*) {});
+  pass(*stack, R, x.data, attend, [](i64, i64, const float*, float*) {});
   for (i64 l = 0; l < n_kept; ++l)
-    product_shared(R, 2 * D, D, {x.data, ld}, kept_weights[l], {kept_bias[l]}, kept[l], 2 * D);
+    product_shared(R, kept_widths[l], D, {x.data, ld}, kept_weights[l], {kept_bias[l]}, kept[l], kept_widths[l]);
 }
 }  // extern "C"

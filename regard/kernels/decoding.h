@@ -9,9 +9,10 @@ struct Layer {  // as models/frozen.py lists them; weights are packed (k_pack)
 };
 
 struct Stack {  // as decoder_step.py lists it
-  i64 n_layers, D, F, H, V;
+  i64 n_layers, D, F, E, V;  // E: the width of a head
   i64 is_pre_norm, activation;
   const Layer* layers;
+  const i64* heads;  // of each layer: how many attend to the words themselves, and how many look at a source
   const float *norm, *shift;  // at the end of the stack, or null
   const float *output, *output_bias;  // either may be null
   float epsilon;
@@ -25,7 +26,8 @@ struct Words {  // what tokens become, as words.py lists it
 extern "C" {
 
 // One word a row through the decoder of a Transformer, or through GPT, which has no source (null). written[l] and
-// source[l]: rows of keys and values side by side; the new words' go to rows first..first+R of the former.
+// source[l]: rows of keys and values side by side, of all heads there; the new words' go to rows first..first+R of the
+// former.
 void k_decoder_step(const Stack* stack, i64 R, float* const* written, i64 first, const int32_t* places, i64 T,
                     const float* const* source, const int32_t* source_places, i64 S, const float* embedded,
                     float* logits);

@@ -39,6 +39,7 @@ class LayerOptions:
         inner, width = parameters[12].shape
         return (
             self.activation in ("relu", "gelu")
+            and len(parameters[2]) == width  # all heads are there
             and (width // self.n_heads) % _LANES == 0
             and inner % _LANES == 0
             and all(one.is_contiguous() for one in parameters)

@@ -21,7 +21,7 @@ class ReaderWeights:
     """An encoder, and how each layer of a decoder makes keys and values of what it gives."""
 
     encoder: StackWeights
-    memories: tuple[tuple[Panels, Float[Tensor, "P"]], ...]
+    memories: tuple[tuple[Panels, Float[Tensor, "_"]], ...]
 
     @property
     def can_run(self) -> bool:
@@ -30,10 +30,11 @@ class ReaderWeights:
         return self.encoder.can_run and native(*biases) is not None
 
     @cached_property
-    def starts(self) -> tuple[Any, Any]:
-        """Where the decoder's weights begin, and its biases."""
+    def starts(self) -> tuple[Any, Any, Any]:
+        """How wide keys and values are in each layer of the decoder, its weights and its biases."""
         weights, biases = zip(*self.memories, strict=True)
-        return addresses([one.numbers for one in weights]), addresses(biases)
+        widths = (ctypes.c_int64 * len(biases))(*map(len, biases))
+        return widths, addresses([one.numbers for one in weights]), addresses(biases)
 
 
 def read_sentences(
@@ -41,7 +42,7 @@ def read_sentences(
     words: WordTable,
     ids: Int[Tensor, "M"],
     starts: Int[np.ndarray, "starts"],
-) -> Sequence[Float[Tensor, "M P"]]:
+) -> Sequence[Float[Tensor, "M _"]]:
     """For each layer of the decoder, keys and values of all words, side by side.
 
     ``starts`` says where each of the sentences begins, and where the last one ends.

@@ -20,8 +20,11 @@ def recall(
     """``softmax(q kᵀ / √E) v`` in every head; row r sees rows ``places[r]`` of keys and values.
 
     A place of -1 is none. Nothing is copied where the C++ kernel serves: hypotheses that share
-    a past, or a source, read the same memory. For decoding: no gradient flows.
+    a past, or a source, read the same memory. For decoding: no gradient flows. Without heads there
+    is nothing.
     """
+    if not n_heads:
+        return query.new_empty(len(query), 0)
     _require_fit(query, key, value, places, n_heads)
     width = query.shape[1]
     lib = native(query, key, value) if (width // n_heads) % _LANES == 0 else None

@@ -108,8 +108,7 @@ class BertEncoder(Model):
     @property
     def sites(self) -> tuple[Site, ...]:
         """Its layers' self-attention."""
-        layers = range(len(self.encoder.layers))
-        return tuple(Site("encoder", i, f"encoder.layers.{i}.attention.weights") for i in layers)
+        return self._attending("encoder", "encoder")
 
     def _check(self, types: Types) -> None:
         if types is not None and self.embedding.types is None:

@@ -117,9 +117,10 @@ class Decoder(nn.Module):
         self, memory: tuple[Store, ...], memory_places: Int[Tensor, "B S"]
     ) -> "DecoderState":
         """The state where each layer's keys and values are there already."""
-        nothing = memory[0].memory.new_empty(0, memory[0].memory.shape[1])
+        like = memory[0].memory
+        widths = (2 * layer.attention.width for layer in self._layers())
         return DecoderState(
-            written=tuple(Store.of(nothing) for _ in memory),
+            written=tuple(Store.of(like.new_empty(0, width)) for width in widths),
             places=memory_places.new_empty(len(memory_places), 0),
             memory=memory,
             memory_places=memory_places,

@@ -119,7 +119,8 @@ def _stack(
         norm=(final.weight, final.bias) if isinstance(final, nn.LayerNorm) else None,
         output=None if output is None else Panels.of(output.weight),
         bias=None if bias is None else bias.detach(),
-        n_heads=layers[0].attention.n_heads,
+        heads=tuple(_n_heads(layer) for layer in layers),
+        d_head=layers[0].attention.d_head,
         is_pre_norm=first.is_pre_norm,
         activation=layers[0].feedforward.activation.__name__,
         epsilon=first.norm.eps,
@@ -130,6 +131,11 @@ def _stack(
 def _is_served(layer: DecoderLayer | EncoderLayer) -> bool:
     is_standard = layer.attention.is_standard and native(*layer.parameters()) is not None
     return is_standard and (isinstance(layer, EncoderLayer) or layer.cross.is_standard)
+
+
+def _n_heads(layer: DecoderLayer | EncoderLayer) -> tuple[int, int]:
+    looking = layer.cross.n_heads if isinstance(layer, DecoderLayer) else 0
+    return layer.attention.n_heads, looking
 
 
 def _weights(layer: DecoderLayer | EncoderLayer) -> tuple[Part, ...]:

@@ -246,8 +246,7 @@ class Gpt(Model):
     @property
     def sites(self) -> tuple[Site, ...]:
         """Its layers' self-attention."""
-        layers = range(len(self.decoder.layers))
-        return tuple(Site("decoder", i, f"decoder.layers.{i}.attention.weights") for i in layers)
+        return self._attending("decoder", "decoder")
 
     def _blocks(self) -> list[Block]:
         return [block for block in self.decoder.layers if isinstance(block, Block)]

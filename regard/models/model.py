@@ -1,12 +1,13 @@
 """What training, keeping and looking inside need of a model, whatever it is made of."""
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
-from regard.attention import MultiHeadAttention, Probe, Site
+from regard.attention import MultiHeadAttention, Probe, Site, SiteKind
 from regard.kernels import laid_out
 from regard.shapes import Float, Int, Tensor
 
@@ -50,6 +51,21 @@ class Model(nn.Module):
     def sites(self) -> tuple[Site, ...]:
         """Every place where it attends, the encoder's first; none if it does not."""
         return ()
+
+    def keep_heads(self, kept: Mapping[tuple[str, int], Sequence[int]]) -> None:
+        """Do without all heads but these, for good, in the attentions and layers that are named."""
+        sites: dict[tuple[str, int], Site] = {(one.kind, one.layer): one for one in self.sites}
+        for place, heads in kept.items():
+            attention = self.get_submodule(sites[place].probe.rpartition(".")[0])
+            assert isinstance(attention, MultiHeadAttention)
+            attention.keep(heads)
+
+    def _attending(self, kind: SiteKind, stack: str, name: str = "attention") -> tuple[Site, ...]:
+        """The layers of a stack whose attention of that name has heads."""
+        layers = self.get_submodule(f"{stack}.layers")
+        assert isinstance(layers, nn.ModuleList)
+        numbers = [i for i, one in enumerate(layers) if getattr(one, name).n_heads]
+        return tuple(Site(kind, i, f"{stack}.layers.{i}.{name}.weights") for i in numbers)
 
     @property
     def is_packable(self) -> bool:

@@ -86,14 +86,10 @@ class Transformer(EncoderDecoder):
     @property
     def sites(self) -> tuple[Site, ...]:
         """Every place where it attends, the encoder's first."""
-        layers = range(len(self.decoder.layers))
         return (
-            *(
-                Site("encoder", i, f"encoder.layers.{i}.attention.weights")
-                for i in range(len(self.encoder.layers))
-            ),
-            *(Site("decoder", i, f"decoder.layers.{i}.attention.weights") for i in layers),
-            *(Site("cross", i, f"decoder.layers.{i}.cross.weights") for i in layers),
+            *self._attending("encoder", "encoder"),
+            *self._attending("decoder", "decoder"),
+            *self._attending("cross", "decoder", "cross"),
         )
 
     def compile_hidden(self) -> None:

@@ -9,7 +9,7 @@ from regard.systems.labels import TextClassifier, TextLabel
 from regard.systems.loading import load, load_moment
 from regard.systems.looks import Looks, Noted
 from regard.systems.opened import OpenedModel, open_model, trace
-from regard.systems.pruning import Pruned, pruning_curve
+from regard.systems.pruning import Pruning, prune
 from regard.systems.request import Request
 from regard.systems.results import Ablation, Output, Result, Scored
 from regard.systems.system import System, build, load_system, prepare, system_of
@@ -31,7 +31,7 @@ __all__ = [
     "Noted",
     "OpenedModel",
     "Output",
-    "Pruned",
+    "Pruning",
     "Request",
     "Result",
     "Scored",
@@ -54,7 +54,7 @@ __all__ = [
     "load_system",
     "open_model",
     "prepare",
-    "pruning_curve",
+    "prune",
     "system_of",
     "trace",
 ]

@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from regard.config.labelling import ClassifierSection
+from regard.config.network import LayeredHeads
 from regard.errors import ModelFolderError, UsageError
 from regard.files import whole_folder
 from regard.folder import LoadedModel, put_into, save
@@ -78,6 +79,12 @@ def export_model(model: str | Path | LoadedModel, to: str, out: str | Path) -> P
         raise UsageError(
             f"{loaded.path} has fixed heads, which {to} has no place for: train without "
             "model.fixed_heads, or teach the same heads instead"
+        )
+    network = loaded.recipe.model
+    if isinstance(network, LayeredHeads) and network.heads_removed:
+        raise UsageError(
+            f"{loaded.path} was pruned, and {to} has as many heads in every layer: write the model "
+            "that it was made of"
         )
     with whole_folder(Path(out)) as filling:
         writer(loaded, filling)

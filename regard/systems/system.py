@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from regard.config import Network, Recipe
+from regard.config.network import LayeredHeads
 from regard.errors import UsageError
 from regard.models import Model
 from regard.systems.networks import fix_heads
@@ -120,4 +121,6 @@ def build(network: Network, n_source_tokens: int, n_target_tokens: int) -> Model
     usual = next(iter(network.systems.values()))
     model = load_system(usual).build(network, n_source_tokens, n_target_tokens)
     fix_heads(model, network)
+    if isinstance(network, LayeredHeads):
+        model.keep_heads(network.heads_kept)
     return model

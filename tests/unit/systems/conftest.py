@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.config import Recipe, TransformerSection
+from regard.config import Recipe, TrainingSection, TransformerSection
 from regard.folder import save
 from regard.systems import build
 from regard.text import Characters, Tokenizer, Words
@@ -35,7 +35,9 @@ def folder(tmp_path: Path) -> Folder:
         with torch.no_grad():  # far from uniform, so that outputs differ
             for parameter in model.parameters():
                 parameter.mul_(1.5)
-        return save(tmp_path / name, model, Recipe(model=section), words, words)
+        training = TrainingSection(decodes_at_validation=False)
+        recipe = Recipe(model=section, training=training)
+        return save(tmp_path / name, model, recipe, words, words)
 
     return make
 
