@@ -39,6 +39,14 @@ def data(
     annotations: Annotated[
         bool, typer.Option("--annotations", help="Also write what is known of each pair, as JSON.")
     ] = False,
+    challenge: Annotated[
+        bool,
+        typer.Option(
+            "--challenge",
+            help="Of the phrasebook: write minimal pairs for `regard challenge`, --test-size of "
+            "each paradigm, in known and held-out combinations; with --pair, of translations.",
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
     show: Annotated[
         int | None, typer.Option(min=1, help="Print so many pairs, and write nothing.")
@@ -86,6 +94,11 @@ def data(
         return
     name, _, after = corpus.partition(":")  # phrasebook:zh-en does as well
     pair = pair or after or None
+    if challenge:
+        from regard.cli.challenge_files import write_challenge
+
+        write_challenge(name, pair, out, size=test_size, seed=seed, is_forced=force)
+        return
     splits = open_corpus(name, pair).splits
     if show is not None:
         if out is not None:

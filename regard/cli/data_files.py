@@ -1,8 +1,8 @@
 """Plain parallel files of an embedded corpus: all of them written, or none; progress on stderr."""
 
 import json
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -46,14 +46,20 @@ def write_files(
 ) -> None:
     """Write train.zh, train.en, valid.zh and so on into a folder."""
     names = [name for part in parts for name in _names(part, has_annotations)]
+    with all_or_none(folder, names, is_forced=is_forced) as partial, DataDisplay() as display:
+        for part in parts:
+            _write_part(part, seed, partial, display, has_annotations=has_annotations)
+
+
+@contextmanager
+def all_or_none(folder: Path, names: Sequence[str], *, is_forced: bool) -> Iterator[Path]:
+    """Within, a folder to write these files to; at the end all of them get their places."""
     _check_free(folder, names, is_forced)
     folder = folder.absolute()  # "." has no name to write beside
     with explained_errors(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with staging_folder(folder) as partial:
-            with DataDisplay() as display:
-                for part in parts:
-                    _write_part(part, seed, partial, display, has_annotations=has_annotations)
+            yield partial
             for name in names:
                 flush(partial / name)
             # Only now, when all is there, does anything get its name.
