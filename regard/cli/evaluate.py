@@ -23,6 +23,12 @@ def evaluate(
         typer.Option(help="In place of the two files: conversations, each turn to be answered."),
     ] = None,
     turns: Annotated[int, typer.Option(min=1, help="With --dialogue: how many are read.")] = 3,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="For labels, tags and trees: examples with the right ones."
+        ),
+    ] = None,
     images: Annotated[
         str | None,
         typer.Option(metavar="DIR", help="For a model of pictures: a folder, .zip or idx files."),
@@ -87,6 +93,9 @@ def evaluate(
     )
 
     system = _system(model, outputs)
+    if data is not None:
+        _show_found(system, {"data": data}, device, threads, as_json=as_json)
+        return
     if images is not None or captions is not None or controls:
         given = {
             "images": images,
@@ -97,7 +106,7 @@ def evaluate(
         told: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
         if captions is not None or controls:
             told |= {"controls": controls, "beam": beam, "alpha": alpha, "penalty": penalty}
-        _show_pictures(system, told, device, threads, as_json=as_json)
+        _show_found(system, told, device, threads, as_json=as_json)
         return
     needs_sources = system == model or (against is not None and against.is_dir())
     if dialogue is not None:
@@ -141,24 +150,27 @@ def evaluate(
     show(report, is_json=as_json)
 
 
-def _show_pictures(
+def _show_found(
     model: Path, told: dict[str, Any], device: str, threads: int | None, *, as_json: bool
 ) -> None:
-    """What a model of pictures says of how good it is."""
+    """What a model says of how good it is."""
     import json
 
     from regard import api
+    from regard.cli import labelled
     from regard.cli.evaluation_report import show_table
     from regard.devices import choose_device
-    from regard.systems.evaluation import TabledScores
+    from regard.systems.evaluation import LabelEvaluation, TabledScores
 
     searching.set_threads(threads)
     found = api.evaluate(api.load(model, device=choose_device(device)), **told)
     searching.write_utf8()
-    if as_json:
+    if isinstance(found, LabelEvaluation):
+        labelled.show(found, is_json=as_json)
+    elif as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
-        assert isinstance(found, TabledScores)  # what every model of pictures gives
+        assert isinstance(found, TabledScores)  # what models of pictures and parsers give
         show_table(found.table())
 
 

@@ -11,8 +11,8 @@ Files = Annotated[
     list[str] | None,
     typer.Option(
         help="Pairs: a.tsv, a.csv, b.jsonl.gz, c.po, two files as 'x.en|x.de', or a corpus as "
-        "phrasebook:zh-en; for bert-classify and bert-tag a file of examples with labels; "
-        "repeatable."
+        "phrasebook:zh-en; for bert-classify and bert-tag a file of examples with labels, for "
+        "parser a treebank; repeatable."
     ),
 ]
 
@@ -89,7 +89,7 @@ def train(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="Begin from the encoder and tokenizer of a bert (bert-classify and bert-tag).",
+            help="Begin from a bert's encoder and tokenizer (bert-classify, bert-tag, parser).",
         ),
     ] = None,
     teach: Annotated[

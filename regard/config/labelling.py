@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from regard.config.alone import Alone
+from regard.config.section import Share, Width
 
 _LEAST = 8  # tokens of a context
 
@@ -15,7 +16,7 @@ class Labelling(Alone):
 
     measures: ClassVar[tuple[str, ...]] = ("accuracy", "f1")
     compares: ClassVar[str] = "labels"
-    begins_from: ClassVar[tuple[str, ...]] = ("bert", "bert-classify", "bert-tag")
+    begins_from: ClassVar[tuple[str, ...]] = ("bert", "bert-classify", "bert-tag", "parser")
     epochs: ClassVar[tuple[float, float] | None] = (10.0, 30.0)
     norm: Literal["pre", "post"] = "post"
     tie: Literal["none"] = "none"  # there are no words to predict
@@ -53,3 +54,15 @@ class TaggerSection(Labelling):
 
     systems: ClassVar[Mapping[str, str]] = {"tagging": "tags"}
     kind: Literal["bert-tag"] = "bert-tag"
+
+
+class ParserSection(Labelling):
+    """BERT for the governor of each word, and its relation to it (Dozat and Manning 2017)."""
+
+    systems: ClassVar[Mapping[str, str]] = {"parsing": "parsing"}
+    measures: ClassVar[tuple[str, ...]] = ("las",)
+    compares: ClassVar[str] = "trees"
+    kind: Literal["parser"] = "parser"
+    d_arc: Width = 256  # of words as dependents and as governors
+    d_label: Width = 64  # of both, where their relation is told
+    arc_dropout: Share = 0.33  # on both

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from regard.config.alone import BertSection, GptSection
 from regard.config.glimpses import GlimpsesSection
-from regard.config.labelling import ClassifierSection, TaggerSection
+from regard.config.labelling import ClassifierSection, ParserSection, TaggerSection
 from regard.config.network import Heads, LayeredHeads, Network, Tie
 from regard.config.section import Auto, Layers, Places, Width
 from regard.counting import counted
@@ -466,6 +466,7 @@ NETWORKS: dict[str, type[Network]] = {
     "bert": BertSection,
     "bert-classify": ClassifierSection,
     "bert-tag": TaggerSection,
+    "parser": ParserSection,
     "captioner": CaptionerSection,
     "sagan": SaganSection,
     "ram": GlimpsesSection,

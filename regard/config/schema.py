@@ -67,7 +67,7 @@ class TrainingSection(Section):
     validate_every: Count | Auto = "auto"  # updates
     patience: Count | None = 10  # validations without a better one before stopping
     # What "best" means.
-    measure: Literal["loss", "bleu", "chrf", "exact", "accuracy", "f1"] = "loss"
+    measure: Literal["loss", "bleu", "chrf", "exact", "accuracy", "f1", "las"] = "loss"
     decodes_at_validation: bool = True
     save_every: Count | Auto = "auto"
     average_last: Count = 5  # checkpoints averaged at the end; 1 = none
@@ -106,7 +106,8 @@ class Recipe(Section):
                 f"training.task = {tasks}, or choose another model.kind"
             )
         if training.init is not None and not self.model.begins_from:
-            able = " and ".join(name for name, one in NETWORKS.items() if one.begins_from)
+            *most, last = (name for name, one in NETWORKS.items() if one.begins_from)
+            able = f"{', '.join(most)} and {last}"
             raise ValueError(
                 f"training.init = {training.init} is what {able} begin from, not a model of kind "
                 f"{kind}: leave it out"

@@ -7,7 +7,15 @@ from regard.data.cleaning import Cleaner
 from regard.data.coreference import read_coreference
 from regard.data.gold import GoldLinks, NeighbourLinks, PairLinks, StreamLinks, TaughtBatches
 from regard.data.images import Cell, ImageCodec, open_picture
-from regard.data.labelled import Classified, Tagged, read_classified, read_tagged, words_of
+from regard.data.labelled import (
+    Classified,
+    Labelled,
+    Parsed,
+    Tagged,
+    read_classified,
+    read_tagged,
+    words_of,
+)
 from regard.data.labelled_rows import (
     NOTHING,
     LabelledBatches,
@@ -51,12 +59,14 @@ __all__ = [
     "Corpus",
     "GoldLinks",
     "ImageCodec",
+    "Labelled",
     "LabelledBatches",
     "LabelledRows",
     "MemoryCorpus",
     "NeighbourLinks",
     "Pair",
     "PairLinks",
+    "Parsed",
     "Part",
     "Passages",
     "PictureBatches",

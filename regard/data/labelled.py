@@ -17,6 +17,7 @@ from regard.data.comma_separated import is_comma_separated, read_labelled_rows
 from regard.data.lines import read_lines
 from regard.data.spec import Spec
 from regard.errors import DataError
+from regard.text.tokens import Word
 from regard.text.words import join, split
 
 _CONLLU = (".conllu", ".conllu.gz")
@@ -56,6 +57,29 @@ class Tagged:
     def labels(self) -> tuple[str, ...]:
         """The tags."""
         return self.tags
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A sentence, its words with their places, the governor of each and its relation to it."""
+
+    text: str
+    words: tuple[Word, ...]
+    heads: tuple[int, ...]  # from 0; -1 is the root
+    relations: tuple[str, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The sentence as it is written."""
+        return (self.text,)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The relations."""
+        return self.relations
+
+
+Labelled = Classified | Tagged | Parsed
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from regard.decoding.hypothesis import Hypothesis, Phrase, SourceLine
 from regard.decoding.many import search_as_found, search_many
 from regard.decoding.sampling import sample
 from regard.decoding.streaming import Opening, Slid, Written, stream, stream_together
+from regard.decoding.trees import best_tree
 
 __all__ = [
     "PENALTIES",
@@ -24,6 +25,7 @@ __all__ = [
     "SourceLine",
     "Written",
     "beam_search",
+    "best_tree",
     "constrained_search",
     "greedy",
     "sample",

@@ -11,6 +11,7 @@ from regard.evaluation.labels import (
     LabelQuality,
     OfLabel,
     Span,
+    TreeQuality,
     accuracy,
     accuracy_among,
     by_label,
@@ -20,6 +21,7 @@ from regard.evaluation.labels import (
     micro_f1,
     spans,
     tells_spans,
+    universal,
 )
 from regard.evaluation.measures import (
     MEASURES,
@@ -46,6 +48,7 @@ __all__ = [
     "OfLength",
     "Quality",
     "Span",
+    "TreeQuality",
     "accuracy",
     "accuracy_among",
     "alignment_error",
@@ -66,4 +69,5 @@ __all__ = [
     "share_equal",
     "spans",
     "tells_spans",
+    "universal",
 ]

@@ -68,6 +68,29 @@ class LabelQuality:
         return text if self.span_f1 is None else f"{text}, span F1 {100 * self.span_f1:.2f}"
 
 
+@dataclass(frozen=True)
+class TreeQuality(LabelQuality):
+    """How good dependency trees are: ``accuracy`` is that of the relations."""
+
+    uas: float = 0.0  # share of words with the right governor
+    las: float = 0.0  # and with the right relation to it
+
+    @property
+    def curves(self) -> dict[str, float]:
+        """What is worth a curve over a run, by the names people know."""
+        return {"UAS": self.uas, "LAS": self.las}
+
+    @property
+    def summary(self) -> str:
+        """The numbers in a line."""
+        return f"UAS {100 * self.uas:.2f}, LAS {100 * self.las:.2f}"
+
+
+def universal(relation: str) -> str:
+    """A relation without its subtype, as shared tasks compare them: ``nsubj`` of ``nsubj:pass``."""
+    return relation.partition(":")[0]
+
+
 def check_labels(given: Sequence[object], gold: Sequence[object]) -> None:
     """Refuse what cannot be compared one by one."""
     if len(given) != len(gold) or not gold:

@@ -11,6 +11,7 @@ from regard.models.gpt import Gpt
 from regard.models.interface import SearchesItself, Step
 from regard.models.labelling import Classifier, Labeller, Tagger
 from regard.models.model import Model, Predicted
+from regard.models.parsing import BiaffineParser
 from regard.models.reinforce import MovingAverage, baseline_loss, reinforce
 from regard.models.sagan import Sagan
 from regard.models.transformer import Transformer
@@ -18,6 +19,7 @@ from regard.models.transformer import Transformer
 __all__ = [
     "BeamQuestion",
     "Bert",
+    "BiaffineParser",
     "Captioner",
     "Classifier",
     "CompressedDecoder",

@@ -16,11 +16,10 @@ from regard.counting import counted, noun
 from regard.data import (
     NOTHING,
     Batch,
-    Classified,
+    Labelled,
     LabelledBatches,
     LabelledRows,
     Plan,
-    Tagged,
     labelled_batch,
 )
 from regard.data.batch import Ids
@@ -50,7 +49,7 @@ _FEWEST = 50  # of fewer examples, none is held out
 _MOST_NAMED = 12  # labels that are shown with their counts
 _ROWS = 64
 
-Examples = Sequence[Classified | Tagged]
+Examples = Sequence[Labelled]
 Row = tuple[list[int], Ids]  # what is read, and the numbers of its labels
 
 
@@ -71,13 +70,18 @@ class PreparedLabels(Prepared):
 
     @classmethod
     def rows(
-        cls, example: Classified | Tagged, numbers: dict[str, int], tokenizer: Tokenizer, most: int
+        cls, example: Labelled, numbers: dict[str, int], tokenizer: Tokenizer, most: int
     ) -> tuple[list[Row], bool]:
         """An example in rows of at most so many tokens, and whether it was too long for one."""
         raise NotImplementedError
 
     @classmethod
-    def facts(cls, example: Classified | Tagged) -> dict[str, object]:
+    def hold_out(cls, rows: LabelledRows, labels: tuple[str, ...]) -> "LabelValidation":
+        """What the model is measured on."""
+        return LabelValidation(rows, labels)
+
+    @classmethod
+    def facts(cls, example: Labelled) -> dict[str, object]:
         """What the data say of the network, besides its labels."""
         return {}
 
@@ -130,7 +134,7 @@ class PreparedLabels(Prepared):
             recipe=_with_facts(derive(recipe, facts), labels, cls.facts(examples[0])),
             source_tokenizer=tokenizer,
             target_tokenizer=tokenizer,
-            validation=LabelValidation(held, labels) if split.held else None,
+            validation=cls.hold_out(held, labels) if split.held else None,
             account=LabelAccount(len(read), len(examples), len(split.held), counts),
             note="; ".join(notes) or None,
             fertility={"text": measure_fertility(tokenizer, _sentences(split.learned))},

@@ -12,7 +12,7 @@ from regard.config.labelling import ClassifierSection, Labelling
 from regard.data import (
     NOTHING,
     Classified,
-    Tagged,
+    Labelled,
     labelled_batch,
     parse_labelled,
     read_classified,
@@ -185,7 +185,7 @@ class PreparedTextLabels(PreparedLabels):
 
     @classmethod
     def rows(
-        cls, example: Classified | Tagged, numbers: dict[str, int], tokenizer: Tokenizer, most: int
+        cls, example: Labelled, numbers: dict[str, int], tokenizer: Tokenizer, most: int
     ) -> tuple[list[Row], bool]:
         """One row, which may be cut."""
         assert isinstance(example, Classified)
@@ -193,7 +193,7 @@ class PreparedTextLabels(PreparedLabels):
         return [(row, np.asarray([numbers[example.label]], dtype=np.int32))], is_cut
 
     @classmethod
-    def facts(cls, example: Classified | Tagged) -> dict[str, object]:
+    def facts(cls, example: Labelled) -> dict[str, object]:
         """Of how many texts a label is said."""
         return {"n_texts": len(example.texts)}
 

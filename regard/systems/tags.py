@@ -11,7 +11,7 @@ from regard.config import Network
 from regard.config.labelling import TaggerSection
 from regard.data import (
     NOTHING,
-    Classified,
+    Labelled,
     Tagged,
     labelled_batch,
     parse_labelled,
@@ -101,10 +101,7 @@ class WordTagger(LabellingModel):
         Where spaces part characters that are usually written without, they part the words. Else
         Chinese and Japanese are cut by the words of the training data; signs stand by themselves.
         """
-        checked_text(text, "text")
-        if self.lexicon is None and is_parted(text):
-            return parted(text)
-        return split(text) if self.lexicon is None else self.lexicon.words(text)
+        return cut_words(self.lexicon, text)
 
     @overload
     def tag(  # type: ignore[overload-overlap]  # a str iterates too, but is one text
@@ -190,6 +187,14 @@ class WordTagger(LabellingModel):
             yield from (best for (best,) in self.likeliest(logits, 1))
 
 
+def cut_words(lexicon: Lexicon | None, text: str) -> list[Word]:
+    """The words of a text, by the words of the training data where they are known."""
+    checked_text(text, "text")
+    if lexicon is None and is_parted(text):
+        return parted(text)
+    return split(text) if lexicon is None else lexicon.words(text)
+
+
 def _tagged(word: Word, told: TextLabel) -> TaggedWord:
     return TaggedWord(told.label, told.probability, word.text, word.start, word.end)
 
@@ -217,7 +222,7 @@ class PreparedWordTags(PreparedLabels):
 
     @classmethod
     def rows(
-        cls, example: Classified | Tagged, numbers: dict[str, int], tokenizer: Tokenizer, most: int
+        cls, example: Labelled, numbers: dict[str, int], tokenizer: Tokenizer, most: int
     ) -> tuple[list[Row], bool]:
         """As many rows as a long sentence needs; a tag stands at the first piece of its word."""
         assert isinstance(example, Tagged)

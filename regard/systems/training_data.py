@@ -123,7 +123,7 @@ def _check_init(init: str | None, changes: list[str]) -> None:
 
 
 def _may_differ(key: str) -> bool:
-    return key.endswith(("dropout", "pooling"))
+    return key.endswith(("dropout", "pooling", "d_arc", "d_label"))
 
 
 def _pair(first: str | Path | None, second: str | Path | None, name: str, other: str) -> list[str]:

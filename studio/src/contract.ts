@@ -448,6 +448,21 @@ export type OpenAIRefusal = {
   code: string;
 };
 
+/** A text, and the tree of its words. */
+export type ParsedText = {
+  text: string;
+  words: readonly ParsedWord[];
+};
+
+/** A word of a text, the number of its governor (from 1; 0 is the root) and its relation. */
+export type ParsedWord = {
+  word: string;
+  head: number;
+  relation: string;
+  start: number;
+  end: number;
+};
+
 /** The best unfinished output of a sentence so far. */
 export type PartialEvent = {
   event: "partial";
@@ -889,6 +904,7 @@ export type UseAnswer = {
     | WrittenText
     | FilledText
     | TaggedText
+    | ParsedText
     | TextLabel
     | PictureLabel
   )[];

@@ -32,6 +32,7 @@ TRAINED = {
     "runs/bert": ("train", "bert-tiny", *SHORT),
     "runs/kinds": ("train", "bert-classify", "--data", "sentence-kinds:en:500", *SHORT),
     "runs/roles": ("train", "bert-tag", "--data", "sentence-roles:en:500", *SHORT),
+    "runs/parser": ("train", "parser", "--data", "phrasebook:en-fr:train:200", *SHORT),
     "runs/caption": (
         *(
             "train",

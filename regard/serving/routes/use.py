@@ -36,6 +36,7 @@ from regard.systems import (
 )
 from regard.systems.captions import Caption
 from regard.systems.glimpse_results import PictureLabel
+from regard.systems.parsing import ParsedText
 
 
 class UseQuestion(Question):
@@ -55,6 +56,7 @@ UseResult = (
     | WrittenText
     | FilledText
     | TaggedText
+    | ParsedText
     | TextLabel
     | PictureLabel
 )  # what ``use`` of the opened models gives

@@ -32,7 +32,11 @@ def test_labels_are_kept_in_the_recipe() -> None:
         ("bert-tag", "training.measure=bleu", "compares translations, and task = tagging makes"),
         ("bert-tiny", "training.measure=f1", "compares labels, and task = masked makes none"),
         ("transformer-tiny", "training.measure=accuracy", "measure by loss or bleu or chrf"),
-        ("gpt-tiny", "training.init=x", "is what bert-classify and bert-tag begin from, not a"),
+        (
+            "gpt-tiny",
+            "training.init=x",
+            "is what bert-classify, bert-tag and parser begin from, not a",
+        ),
         ("bert-classify", "training.task=tagging", "learns task = classification, not tagging"),
         ("bert-classify", "model.n_texts=3", "of at least 1 and of at most 2"),
     ],

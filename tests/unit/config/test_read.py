@@ -340,7 +340,7 @@ def test_presets_come_in_the_order_of_their_size() -> None:
     sizes = [f"transformer-{size}" for size in ("tiny", "small", "base", "big")]
     family = ["universal", "sutskever", "bahdanau", "luong", "ntm", "convolutional"]
     alone = ["gpt-tiny", "gpt-small", "bert-tiny", "bert-small", "bert-classify", "bert-tag"]
-    alone += ["sagan", "ram"]
+    alone += ["parser", "sagan", "ram"]
     captions = ["caption-hard", "caption-soft", "caption-photos"]
     special = ["dates", "dialogue", "phrasebook", "dialogue-small", *captions]
     assert names == [*sizes, *family, *alone, *special]
