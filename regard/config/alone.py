@@ -60,6 +60,7 @@ class BertSection(Alone):
     """BERT: words that were taken out are found from both sides (Devlin et al. 2018)."""
 
     systems: ClassVar[Mapping[str, str]] = {"masked": "filling"}
+    can_be_taught: ClassVar[bool] = True
     kind: Literal["bert"] = "bert"
     norm: Literal["pre", "post"] = "post"
     n_types: Annotated[int, Field(ge=0, le=1_000)] = (
@@ -76,11 +77,6 @@ class BertSection(Alone):
     sentence_length: Annotated[int, Field(ge=3, le=1 << 20)] | None = (
         None  # tokens it reads; the rest is cut
     )
-
-    @property
-    def attention_layers(self) -> Mapping[str, int]:
-        """All of its layers."""
-        return {"encoder": self.n_layers}
 
     @model_validator(mode="after")
     def _head_and_length_make_sense(self) -> Self:

@@ -33,6 +33,7 @@ class Network(Section):
     is_of_pairs: ClassVar[bool] = True  # a source and a target, which may share a vocabulary
     takes_features: ClassVar[bool] = False  # of pictures, computed before (data.features)
     can_be_split: ClassVar[bool] = False  # compiled, or sharded over processes
+    can_be_taught: ClassVar[bool] = False  # where its heads should look
     # A command that has no file of its own: its name, what it does, and an example.
     verb: ClassVar[tuple[str, str, str] | None] = None
 
@@ -49,11 +50,6 @@ class Network(Section):
     def n_places(self) -> int | None:
         """How long a sentence can be, where places are learned one by one."""
         return None
-
-    @property
-    def attention_layers(self) -> Mapping[str, int]:
-        """How many layers have heads that can be taught, by whose they are; none of most kinds."""
-        return {}
 
     @property
     def least_size(self) -> int:

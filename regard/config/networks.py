@@ -28,6 +28,7 @@ class TransformerSection(LayeredHeads):
     """The Transformer. In ``dropout``: after each sub-layer, before the residual is added."""
 
     can_be_split: ClassVar[bool] = True
+    can_be_taught: ClassVar[bool] = True
     kind: Literal["transformer"] = "transformer"
     n_layers: Layers = 6
     n_decoder_layers: Layers | None = None  # as many as the encoder has
@@ -37,12 +38,6 @@ class TransformerSection(LayeredHeads):
     scales_embeddings: bool = True  # by √d_model, as in the paper
     has_output_bias: bool = False  # a number a word, added to its logit
     fixed_heads: tuple[str, ...] = ()  # that learn nothing: "encoder.0.3=previous"
-
-    @property
-    def attention_layers(self) -> Mapping[str, int]:
-        """Of encoder and decoder, and of the decoder's look at the source."""
-        n_decoder = self.n_decoder_layers or self.n_layers
-        return {"encoder": self.n_layers, "decoder": n_decoder, "cross": n_decoder}
 
     @property
     def stacks(self) -> Mapping[str, int]:

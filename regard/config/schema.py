@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from regard.config.network import LayeredHeads
 from regard.config.networks import NETWORKS, ModelSection, TransformerSection
 from regard.config.section import Auto, Count, Section, Share
 from regard.config.teaching import Lesson, parse_lesson, require_head
@@ -129,14 +130,14 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _taught_heads_are_there(self) -> Self:
-        layers, n_heads = self.model.attention_layers, getattr(self.model, "n_heads", 1)
-        for text, lesson in zip(self.training.teach, self.training.lessons, strict=True):
-            if not layers:
+        training, model = self.training, self.model
+        for text, lesson in zip(training.teach, training.lessons, strict=True):
+            if not isinstance(model, LayeredHeads) or not model.can_be_taught:
                 raise ValueError(
                     f"training.teach = {text} is for heads of a transformer or a bert, and a model "
-                    f"of kind {self.model.kind} cannot be taught so: leave it out"
+                    f"of kind {model.kind} cannot be taught so: leave it out"
                 )
-            if self.training.compile or self.training.shard:
+            if training.compile or training.shard:
                 raise ValueError(
                     f"training.teach = {text} needs weights that a compiled or sharded model "
                     "hides: leave training.compile and training.shard out"
@@ -146,9 +147,15 @@ class Recipe(Section):
                     f"training.teach = {text} is not learned: write it as model.fixed_heads = "
                     f'["{lesson.head}={lesson.gold}"]'
                 )
-            require_head(lesson, layers, n_heads)
-        for text in getattr(self.model, "fixed_heads", ()):
-            require_head(parse_lesson(f"{text},way=fixed"), layers, n_heads)
+            require_head(lesson, model.stacks, model.n_heads)
+        for text in getattr(model, "fixed_heads", ()):
+            assert isinstance(model, LayeredHeads)
+            if model.heads_removed:
+                raise ValueError(
+                    f"model.fixed_heads = {text} does not go with heads that were taken out: prune "
+                    "a model without fixed heads"
+                )
+            require_head(parse_lesson(f"{text},way=fixed"), model.stacks, model.n_heads)
         return self
 
     @model_validator(mode="after")
