@@ -230,7 +230,7 @@ class PictureGenerator(OpenedModel):
     def _trace(
         self, source: Any, target: str | None, search: Search | None, n_new: int | None
     ) -> Trace:
-        """The picture, and for some places of it where the generator looked to draw them."""
+        """The picture, and for its places where the generator looked to draw them."""
         network, drawing = _section(self.loaded.recipe), self._drawing(source)
         if not network.attention:
             raise UsageError(
@@ -271,11 +271,10 @@ class PictureGenerator(OpenedModel):
 
 
 def _places(given: str | None, grid: tuple[int, int]) -> list[tuple[int, int]]:
-    """Places of a map from their names, "8,3 4,4"; else its middle, and that of each quarter."""
+    """Places of a map from their names, "8,3 4,4"; else all of them."""
     height, width = grid
     if given is None:
-        low, middle, high = ((height * n // 8, width * n // 8) for n in (2, 4, 6))
-        return [low, (low[0], high[1]), middle, (high[0], low[1]), high]
+        return [(row, column) for row in range(height) for column in range(width)]
     places = []
     for one in given.split():
         parts = one.split(",")

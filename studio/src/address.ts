@@ -26,6 +26,7 @@ export const FORMS = [
   "overview",
   "positions",
   "pictures",
+  "gazes",
 ] as const;
 export type Form = (typeof FORMS)[number];
 export const EXAMPLES = ["zh-en", "en-fr"] as const;

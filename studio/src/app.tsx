@@ -143,7 +143,11 @@ export function App(): JSX.Element {
             {say("skip")}
           </a>
           <KeyAsking say={say} />
-          <Header address={told} go={go} say={say} views={views} />
+          <Header
+            address={told}
+            {...{ go, say, views }}
+            isPicture={Boolean(shown?.trace.picture)}
+          />
           <main id="content" tabIndex={-1}>
             {trouble && (
               <p class="trouble" role="alert">

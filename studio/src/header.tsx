@@ -7,11 +7,13 @@ interface Props {
   go: (change: Partial<Address>) => void;
   say: Say;
   views: readonly View[];
+  /** whether a picture is looked at, and no translation */
+  isPicture?: boolean;
 }
 
 const THEMES = ["auto", "light", "dark"] as const;
 
-export function Header({ address, go, say, views }: Props): JSX.Element {
+export function Header({ address, go, say, views, isPicture = false }: Props): JSX.Element {
   const following = THEMES[(THEMES.indexOf(address.theme) + 1) % THEMES.length] ?? "auto";
   return (
     <header class="top">
@@ -34,7 +36,7 @@ export function Header({ address, go, say, views }: Props): JSX.Element {
               go({ view });
             }}
           >
-            {say(view)}
+            {say(view === "look" && isPicture ? "lookPicture" : view)}
           </a>
         ))}
       </nav>

@@ -80,7 +80,18 @@ function put(context: CanvasRenderingContext2D, item: Item, theme: Theme): void 
     case "image": {
       const { x, y, width, height } = item;
       const image = loaded.get(item.source);
-      if (image) context.drawImage(image, x, y, width, height);
+      context.imageSmoothingEnabled = !item.isSharp;
+      if (image && item.part) {
+        const { x: left, y: top, side, pixels } = item.part;
+        const scale = width / side;
+        context.beginPath();
+        context.rect(x, y, width, height);
+        context.clip();
+        context.fillRect(x, y, width, height);
+        context.translate(x - left * scale, y - top * scale);
+        context.drawImage(image, 0, 0, pixels[0] * scale, pixels[1] * scale);
+      } else if (image) context.drawImage(image, x, y, width, height);
+      context.imageSmoothingEnabled = true;
       if (item.light) context.drawImage(veil(item.light), x, y, width, height);
       break;
     }

@@ -92,14 +92,30 @@ function drawn(item: Item, key: number, theme: Theme): JSX.Element {
       );
     case "image":
       return (
-        <g key={key}>
-          {[item.source, ...(item.light ? [veil(item.light).toDataURL()] : [])].map((href, i) => (
-            <image
-              key={i}
-              {...{ href, x: item.x, y: item.y, width: item.width, height: item.height }}
-              preserveAspectRatio="none"
-            />
-          ))}
+        <g key={key} style={item.isSharp ? { imageRendering: "pixelated" } : undefined}>
+          {item.part ? (
+            <svg
+              {...{ x: item.x, y: item.y, width: item.width, height: item.height }}
+              viewBox={`${item.part.x} ${item.part.y} ${item.part.side} ${item.part.side}`}
+            >
+              <rect x={item.part.x} y={item.part.y} width="100%" height="100%" />
+              <image
+                href={item.source}
+                width={item.part.pixels[0]}
+                height={item.part.pixels[1]}
+                preserveAspectRatio="none"
+              />
+            </svg>
+          ) : (
+            [item.source, ...(item.light ? [veil(item.light).toDataURL()] : [])].map((href, i) => (
+              <image
+                key={i}
+                {...{ href, x: item.x, y: item.y, width: item.width, height: item.height }}
+                style={i > 0 ? { imageRendering: "auto" } : undefined}
+                preserveAspectRatio="none"
+              />
+            ))
+          )}
         </g>
       );
     case "heat":

@@ -64,6 +64,10 @@ export interface Image {
   source: string;
   /** from 0 to 1, of each cell */
   light?: readonly (readonly number[])[];
+  /** a square of it alone, in its own pixels; black where it lies outside */
+  part?: { x: number; y: number; side: number; pixels: readonly [number, number] };
+  /** whether each of its pixels is seen */
+  isSharp?: boolean;
 }
 
 /** true where a cell is masked */

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { type Address, VIEWS, type View } from "./address";
 import { type Model, canned, traceOf, translated } from "./api";
 import { chosenExample, modelOf, sentenceOf, unknownOf } from "./fitting";
+import { unitOf } from "./figures/pictured";
 import { savedPage } from "./inlined";
 import type { Pending, Shown } from "./stage";
 import { TooNew, type Trace, doesOf } from "./trace";
@@ -66,6 +67,10 @@ function viewOf(trace: Trace, here: View): View {
   if (doesOf(trace) !== "translate") return "generate";
   return OF_A_TRANSLATION.includes(here) ? here : "look";
 }
+
+/** The form in which a picture is seen first. */
+const pictureForm = (trace: Trace): Partial<Address> =>
+  trace.picture ? { form: unitOf(trace) === "glimpse" ? "gazes" : "pictures" } : {};
 
 export function useShown(
   address: Address,
@@ -164,8 +169,7 @@ export function useShown(
     (file: File): void => {
       const read = async (): Promise<void> => {
         const trace = await readTrace(file, say);
-        const form = trace.picture ? ({ form: "pictures" } as const) : {};
-        go({ ...FREE, view: viewOf(trace, view), ...form });
+        go({ ...FREE, view: viewOf(trace, view), ...pictureForm(trace) });
         setUnread(null);
         setOpened({ trace, hypotheses: [], canned: null, sight: null, file: file.name });
       };

@@ -110,6 +110,10 @@ function isAnswer(trace: Trace, nSource: number, nTarget: number): boolean {
   }
 }
 
+/** Whether there is no path, or a gaze with its place for every step. */
+const isPath = (gazes: readonly (readonly number[])[], nSteps: number): boolean =>
+  gazes.length === 0 || (gazes.length === nSteps && gazes.every((gaze) => gaze.length >= 2));
+
 /** What holds between the parts of a trace, which no schema says. */
 function holdsTogether(trace: Trace): boolean {
   const { source, target, sites, steps, picture } = trace;
@@ -122,7 +126,9 @@ function holdsTogether(trace: Trace): boolean {
     steps.length === nTarget &&
     sites.every((site) => isFitting(site, nSource, nTarget)) &&
     (!picture ||
-      (picture.grid[0] * picture.grid[1] === nSource && picture.boxes.length === nSource))
+      (picture.grid[0] * picture.grid[1] === nSource &&
+        picture.boxes.length === nSource &&
+        isPath(picture.gazes ?? [], nTarget)))
   );
 }
 

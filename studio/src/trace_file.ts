@@ -1,5 +1,5 @@
 // A trace file: safetensors, whose header holds everything but the arrays as one JSON text.
-import type { PictureDocument } from "./contract";
+import type { PictureDocument, PictureHeader } from "./contract";
 import { pngOf } from "./png";
 import { NotATrace, type Site, type Trace, checkedHeader, together, traceFromText } from "./trace";
 
@@ -106,12 +106,12 @@ function rounded(value: number): number {
 
 /** The pixels of a file as a document has them: the boxes of the cells, and a PNG. */
 function pictureOf(
-  grid: PictureDocument["grid"],
+  header: PictureHeader,
   nCells: number,
   array: Tensor | undefined,
 ): PictureDocument {
   const [height = 0, width = 0, colours, ...rest] = array?.shape ?? [];
-  const [rows, columns] = grid;
+  const [rows, columns] = header.grid;
   const isPicture = array?.values instanceof Uint8Array && colours === 3 && rest.length === 0;
   if (!isPicture || !(height > 0) || !(width > 0) || rows < 1 || rows * columns !== nCells) {
     throw new NotATrace();
@@ -126,7 +126,7 @@ function pictureOf(
       edge(i + 1, height, rows),
     ] as const;
   });
-  return { grid, boxes, png: pngOf(array.values as Uint8Array, width, height) };
+  return { ...header, boxes, png: pngOf(array.values as Uint8Array, width, height) };
 }
 
 /** An array of so many dimensions whose every number is one. */
@@ -147,9 +147,7 @@ function assembled(said: string, arrays: Tensors["arrays"]): Trace {
     ...rest,
     sites: weighted,
     positions: positions === undefined ? null : (finite(positions, 2) as Trace["positions"] & {}),
-    ...(picture
-      ? { picture: pictureOf(picture.grid, rest.source.tokens.length, arrays.picture) }
-      : {}),
+    ...(picture ? { picture: pictureOf(picture, rest.source.tokens.length, arrays.picture) } : {}),
   });
 }
 

@@ -10,7 +10,17 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from regard.inspection.figures import View
-from regard.inspection.trace import Sentence, Token, Trace, TracedPicture, Word
+from regard.inspection.trace import (
+    Alternative,
+    Provenance,
+    Sentence,
+    Token,
+    Trace,
+    TracedPicture,
+    TracedSite,
+    TracedStep,
+    Word,
+)
 from regard.inspection.viewer import ViewedTrace, frame, page
 from tests.browser.seeing import cells, eventually, expect_address, percents
 
@@ -174,6 +184,48 @@ def test_the_switchboard_is_there_where_ablations_are(saved, visit, trace: Trace
     bar = there.locator(".three .half").last.locator(".bar")
     expect(bar).to_be_visible()
     assert float(bar.get_attribute("data-high")) == pytest.approx(abs(mean).max(), abs=1e-6)
+
+
+def _looked(n_rows: int, *, gazes: tuple[tuple[float, ...], ...] = ()) -> Trace:
+    """A picture of 4 × 4 cells, of which row k looks at cell k alone; places, or glimpses."""
+    cells = [divmod(k, 4) for k in range(n_rows)]
+    texts = [str(k) for k in range(n_rows)] if gazes else [f"{i},{j}" for i, j in cells]
+    said = names(texts)
+    said = Sentence(said.text, said.words, said.tokens[:-1])
+    best = [(Alternative(10 + k, text, -0.1),) if gazes else () for k, text in enumerate(texts)]
+    return Trace(
+        TracedPicture(np.full((8, 8, 3), 200, np.uint8), (4, 4), "a picture", gazes),
+        said,
+        (TracedSite("cross", 0, np.eye(16, dtype=np.float32)[None, :n_rows], (False,)),),
+        tuple(TracedStep(-0.1, one) for one in best),
+        Provenance("m", "k", "r", 1, "0", is_forced=False),
+    )
+
+
+def test_a_path_of_glimpses_is_stepped_through_and_played(saved, visit) -> None:
+    path = ((1.0, 1.0, 2.0), (4.0, 4.0, 2.0), (7.0, 2.0, 2.0))
+    there = visit(saved(_looked(3, gazes=path)))
+    assert shown(there) == ["Look"]
+    rows = there.locator(".focus svg.picture svg")  # what each glimpse saw
+    expect(rows).to_have_count(3)
+    there.click(".stepping button:first-child")
+    expect(rows).to_have_count(2)
+    expect(there.locator(".sureness")).to_contain_text("1")
+    there.click(".stepping .main")
+    expect(rows).to_have_count(3)
+
+
+def test_a_place_of_a_drawn_picture_is_chosen_by_click_and_by_key(saved, visit) -> None:
+    there = visit(saved(_looked(16)))
+    told = there.locator(".focus .told")
+    expect(told).to_contain_text("To draw 2,2 (row, column from 0) it looked most at 2,2: 100")
+    assert there.locator(".sentence").count() == 1  # places are no words
+    drawn = there.locator(".focus svg.pointing")
+    box = drawn.bounding_box()
+    drawn.click(position={"x": 0.06 * box["width"], "y": 0.2 * box["height"]})
+    expect(told).to_contain_text("0,0")
+    drawn.press("ArrowRight")
+    expect(told).to_contain_text("0,1")
 
 
 def test_what_a_language_model_wrote_is_a_story(saved, visit) -> None:

@@ -96,7 +96,7 @@ def test_a_run_that_was_killed_ends_as_one_that_was_not(folder: Path) -> None:
     assert killed.read_bytes() == whole.read_bytes()
 
 
-@pytest.mark.parametrize("ending", ["png", "svg", "html", "trace"])
+@pytest.mark.parametrize("ending", ["png", "svg", "gif", "html", "trace"])
 def test_where_it_looked_is_drawn(folder: Path, tmp_path: Path, ending: str) -> None:
     place = tmp_path / f"look.{ending}"
     picture = str(folder / "digits/3/3.png")

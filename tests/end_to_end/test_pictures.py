@@ -11,6 +11,7 @@ from PIL import Image
 
 import regard
 from regard.errors import RegardError
+from regard.inspection.figures import figure
 from regard.systems.picture_evaluation import PictureEvaluation
 from regard.systems.pictures import PictureGenerator
 from regard.training import read_metrics
@@ -156,7 +157,8 @@ def test_a_trace_holds_the_weights_of_the_places_asked_for(place: Path) -> None:
     np.testing.assert_allclose(np.asarray(matrix).sum(-1), 1, rtol=1e-4)
     assert trace.picture is not None
     assert np.array_equal(trace.picture.pixels[:, :, :1], model.sample(label="bars", seed=4)[0])
-    assert len(model.trace(4).attention().rows) == 5
+    assert len(model.trace(4).attention().rows) == 64  # all places, five of which are drawn
+    assert len([one for one in figure(model.trace(4)).texts if "," in one and len(one) == 3]) == 5
     with pytest.raises(RegardError, match="does not write"):
         model.ablate(4, "cross.0.0")
     with pytest.raises(RegardError, match="does not write"):

@@ -48,7 +48,7 @@ def look(
     ] = None,
     save: Annotated[
         list[Path] | None,
-        typer.Option(help="Also into a file: .svg .png .pdf .html .json .trace; repeatable."),
+        typer.Option(help="Also into a file: .svg .png .pdf .gif .html .json .trace; repeatable."),
     ] = None,
     view: Annotated[
         str | None,

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
-from regard.inspection.figures import FORMATS, View, checked_path, figure, write
+from regard.inspection.figures import FORMATS, View, animation, checked_path, figure, write
 from regard.inspection.viewer import ViewedTrace, page
 
-ENDINGS = (*FORMATS, "html", "json", "trace")
+ENDINGS = (*FORMATS, "gif", "html", "json", "trace")
 
 
 def checked(place: Path, option: str = "--save") -> Path:
@@ -19,9 +19,9 @@ def save(viewed: ViewedTrace, view: View, place: Path) -> None:
     trace = viewed.trace
     match place.suffix[1:].lower():
         case "html":
-            # The page shows what was seen at each gaze as it shows what was seen for each word.
-            shown = replace(view, form="pictures") if view.form == "gazes" else view
-            write(place, _page(viewed, shown).encode())
+            write(place, _page(viewed, view).encode())
+        case "gif":
+            write(place, animation(trace, view))
         case "json":
             write(place, f"{trace.to_json()}\n".encode())
         case "trace":

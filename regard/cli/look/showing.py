@@ -74,7 +74,7 @@ def _heading(trace: Trace) -> list[Text]:
     how = " · the target was given" if origin.is_forced else ""
     sure = f"log P {trace.log_probability:.2f} · " if trace.steps and trace.unit == "word" else ""
     said = [Text(clean(in_one_line(trace.source.text)), "bold")]
-    if trace.steps:
+    if trace.steps and trace.unit != "place":
         last = trace.target.labels(trace.target.tokens[-1:], merges=False)[0].text
         came = in_one_line(trace.output) or last  # which may be </s>, or a space
         said.append(Text.assemble(("→ ", "#d9682c"), (clean(came), "bold")))

@@ -6,6 +6,7 @@ gives the same bytes.
 
 from collections.abc import Callable
 
+from regard.inspection.figures.animation import animation
 from regard.inspection.figures.canvas import Canvas
 from regard.inspection.figures.cards import document, draw_strip
 from regard.inspection.figures.curves import Curve, Plot, curves, draw_positions, positions
@@ -26,6 +27,7 @@ __all__ = [
     "Plot",
     "View",
     "alignment",
+    "animation",
     "checked_path",
     "curves",
     "document",

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from regard.errors import UsageError
-from regard.inspection.figures.canvas import BODY, HEADING, MARGIN, SMALL, Canvas, Number
+from regard.inspection.figures.canvas import BODY, HEADING, MARGIN, SMALL, Box, Canvas, Number
 from regard.inspection.figures.drawing import DrawnFigure
 from regard.inspection.figures.view import View, mean_of, named, pathed, pictured
-from regard.inspection.trace import Trace
+from regard.inspection.trace import Table, Trace
 from regard.shapes import Float
 
 _SIDE, _APART, _WORD = 140.0, 14.0, 24.0
@@ -49,12 +49,7 @@ def draw_pictures(trace: Trace, view: View) -> DrawnFigure:
     """The picture, then once more under each word, in the order of writing."""
     picture, found = pictured(trace, view)
     canvas = Canvas(view.theme)
-    site = named(found)
-    canvas.heading(
-        f"Where it looked for each {trace.unit}",
-        f"{site[0].lower()}{site[1:]}, {mean_of(found, trace)} · {picture.grid[0]} × "
-        f"{picture.grid[1]} cells · brighter = more attention",
-    )
+    canvas.heading(f"Where it looked for each {trace.unit}", _below(trace, found))
     pixels = _shrunk(picture.pixels)
     scale = _SIDE / max(pixels.shape[:2])
     height, width = (max(24.0, round(scale * side, 1)) for side in pixels.shape[:2])
@@ -74,14 +69,59 @@ def draw_pictures(trace: Trace, view: View) -> DrawnFigure:
         canvas.text(x + width / 2, y + 10, said, BODY, colour, "middle", is_bold=k > 0)
         canvas.image(x, y + _WORD, width, height, shown)
         boxes.append((x, y + _WORD, width, height))
+        if k and trace.unit == "place":
+            canvas.boxes([_cell(picture.grid, label, boxes[-1])], stroke="mark", width=2)
     canvas.boxes(boxes, stroke="line")
     canvas.note(f"full brightness: the largest weight of that {trace.unit}")
     return canvas.finished()
 
 
-def draw_gazes(trace: Trace, view: View) -> DrawnFigure:
+def draw_moment(trace: Trace, view: View, number: int) -> DrawnFigure:
+    """The picture under one word, large, with all words below it and that one marked."""
+    picture, found = pictured(trace, view)
+    canvas = Canvas(view.theme)
+    canvas.heading(f"Where it looked for each {trace.unit}", _below(trace, found))
+    pixels = _shrunk(picture.pixels)
+    scale = _LARGE / max(pixels.shape[:2])
+    box = MARGIN, HEADING + 12, scale * pixels.shape[1], scale * pixels.shape[0]
+    row = found.mean[number]
+    canvas.image(*box, lit(pixels, (row / (row.max() or 1.0)).reshape(picture.grid)))
+    canvas.boxes([box], stroke="line")
+    if trace.unit == "place":
+        cell = _cell(picture.grid, found.rows[number].text, box)
+        canvas.boxes([cell], stroke="mark", width=2)
+    x, y = MARGIN, box[1] + box[3] + 20
+    for k, one in enumerate(found.rows):
+        width = Canvas.text_width(one.text, BODY, is_bold=True)
+        if x > MARGIN and x + width > MARGIN + _LARGE:
+            x, y = MARGIN, y + _WORD
+        colour = "mark" if k == number else "ink" if k < number else "faint"
+        canvas.text(x, y, one.text, BODY, colour, is_bold=k == number)
+        x += width + 8
+    return canvas.finished()
+
+
+def _below(trace: Trace, found: Table) -> str:
+    """What is drawn, in a line."""
+    site = "attention within the picture" if trace.unit == "place" else named(found)
+    assert trace.picture is not None
+    rows, columns = trace.picture.grid
+    return (
+        f"{site[0].lower()}{site[1:]}, {mean_of(found, trace)} · {rows} × {columns} cells · "
+        "brighter = more attention"
+    )
+
+
+def _cell(grid: tuple[int, int], name: str, box: Box) -> Box:
+    """Where a cell lies on a picture that is drawn in this box."""
+    row, column = (int(part) for part in name.split(","))
+    height, width = box[3] / grid[0], box[2] / grid[1]
+    return box[0] + column * width, box[1] + row * height, width, height
+
+
+def draw_gazes(trace: Trace, view: View, n_seen: int | None = None) -> DrawnFigure:
     """The path of a model that moves over a picture, what it saw, and what it believed."""
-    return gazes(pathed(trace).pixels, path_of(trace), theme=view.theme)
+    return gazes(pathed(trace).pixels, path_of(trace), theme=view.theme, n_seen=n_seen)
 
 
 def path_of(trace: Trace) -> tuple[Gaze, ...]:
@@ -95,32 +135,42 @@ def path_of(trace: Trace) -> tuple[Gaze, ...]:
 
 
 def gazes(
-    pixels: Pixels, path: Sequence[Gaze], title: str = "Where it looked", theme: str = "light"
+    pixels: Pixels,
+    path: Sequence[Gaze],
+    title: str = "Where it looked",
+    theme: str = "light",
+    n_seen: int | None = None,
 ) -> DrawnFigure:
-    """A path of gazes over a picture, numbered from 1, and what was believed after each."""
+    """A path of gazes over a picture, numbered from 1, and what was believed after each.
+
+    With ``n_seen`` only the first ones are drawn, and what the last of them saw.
+    """
     if not path:
         raise UsageError("there is no path to draw: give at least one gaze")
     canvas = Canvas(theme)
     canvas.heading(title, f"{len(path)} gazes, from 1 · boxes: what was seen")
+    shown, boxed = path[:n_seen], path[n_seen - 1 : n_seen] if n_seen else path
     rows, columns = pixels.shape[:2]
     scale = _LARGE / max(rows, columns)
     left, top, width, height = MARGIN, HEADING + 12, columns * scale, rows * scale
     canvas.image(left, top, width, height, pixels)
     canvas.boxes([(left, top, width, height)], stroke="line")
-    points = np.array([(left + one.x * scale, top + one.y * scale) for one in path])
+    points = np.array([(left + one.x * scale, top + one.y * scale) for one in shown])
     edges = np.array([left, top, left, top]), np.array([left + width, top + height] * 2)
     squares = [
         np.clip((x - half, y - half, x + half, y + half), *edges)  # what lies outside is black
-        for (x, y), one in zip(points.tolist(), path, strict=True)
+        for (x, y), one in zip(points[-len(boxed) :].tolist(), boxed, strict=True)
         for half in (side * scale / 2 for side in one.sides)
     ]
     canvas.boxes([(x, y, right - x, low - y) for x, y, right, low in squares], stroke="mark")
     canvas.curves(points[None], "mark", 2.0)
     canvas.boxes([(x - 9, y - 9, 18, 18) for x, y in points.tolist()], fill="mark", radius=9)
     for number, (x, y) in enumerate(points.tolist(), start=1):
-        canvas.text(x, y, str(number), SMALL, "pale", "middle", is_bold=True)
-    across = _patches(canvas, pixels, path, left + width + 30, top)
-    _beliefs(canvas, path, left + width + 30, across, top)
+        later = points[number:] - (x, y)
+        if not (np.hypot(*later.T) < _APART).any():  # what lies above it has the number
+            canvas.text(x, y, str(number), SMALL, "pale", "middle", is_bold=True)
+    across = _patches(canvas, pixels, path, left + width + 30, top, len(shown))
+    _beliefs(canvas, path, left + width + 30, across, top, len(shown))
     return canvas.finished()
 
 
@@ -143,14 +193,16 @@ def lit(pixels: Pixels, light: Float[np.ndarray, "R C"]) -> Pixels:
     return drawn
 
 
-def _patches(canvas: Canvas, pixels: Pixels, path: Sequence[Gaze], x: Number, y: Number) -> float:
+def _patches(
+    canvas: Canvas, pixels: Pixels, path: Sequence[Gaze], x: Number, y: Number, n_seen: int
+) -> float:
     """What each gaze saw at each of its scales, as sharp as it saw it; gives where they end."""
     n = max(len(one.sides) for one in path)
     if not n:
         return x + 24
     canvas.text(x, y + 6, "seen", SMALL, "soft")
     boxes = []
-    for number, one in enumerate(path, start=1):
+    for number, one in enumerate(path[:n_seen], start=1):
         for k, side in enumerate(one.sides):
             at = x + 24 + k * (_PATCH + 6), _line(y, number, path) - _PATCH / 2
             canvas.image(*at, _PATCH, _PATCH, _seen(pixels, one, side))
@@ -178,7 +230,9 @@ def _line(y: Number, number: int, path: Sequence[Gaze]) -> float:
     return y + 22 + high * (number - 0.5)
 
 
-def _beliefs(canvas: Canvas, path: Sequence[Gaze], x: Number, across: Number, y: Number) -> None:
+def _beliefs(
+    canvas: Canvas, path: Sequence[Gaze], x: Number, across: Number, y: Number, n_seen: int
+) -> None:
     """A line for each gaze: its number, and a bar for what was most probable after it."""
     for number in range(1, len(path) + 1):
         canvas.text(x, _line(y, number, path), str(number), SMALL, "mark", is_bold=True)
@@ -186,7 +240,7 @@ def _beliefs(canvas: Canvas, path: Sequence[Gaze], x: Number, across: Number, y:
         return
     canvas.text(across, y + 6, "believed then", SMALL, "soft")
     room = max(Canvas.text_width(one.beliefs[0][0]) for one in path if one.beliefs)
-    for number, one in enumerate(path, start=1):
+    for number, one in enumerate(path[:n_seen], start=1):
         at = _line(y, number, path)
         if one.beliefs:
             name, share = one.beliefs[0]

@@ -18,6 +18,7 @@ FORMS = (
     "pictures",
     "gazes",
 )
+_MOST_PLACES = 24  # of a drawn picture that are shown beside each other
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,16 @@ def pictured(trace: Trace, view: View) -> tuple[TracedPicture, Table]:
     found = view.table(trace, "cross")
     if view.word is not None:
         row = found.row(view.word)
-        found = replace(found, rows=found.rows[row : row + 1], weights=found.weights[:, [row]])
+        found = _only(found, [row])
+    elif trace.unit == "place" and len(found.rows) > _MOST_PLACES:
+        middles = trace.picture.middles
+        found = _only(found, [i for i, one in enumerate(found.rows) if one.text in middles])
     return trace.picture, found
+
+
+def _only(table: Table, rows: list[int]) -> Table:
+    """Some rows of a table."""
+    return replace(table, rows=tuple(table.rows[i] for i in rows), weights=table.weights[:, rows])
 
 
 def pathed(trace: Trace) -> TracedPicture:

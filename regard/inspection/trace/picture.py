@@ -63,6 +63,13 @@ class TracedPicture:
             for j in range(self.grid[1])
         )
 
+    @property
+    def middles(self) -> tuple[str, ...]:
+        """The cell in the middle, and that of each quarter, by their names."""
+        rows, columns = self.grid
+        places = ((2, 2), (2, 6), (4, 4), (6, 2), (6, 6))
+        return tuple(dict.fromkeys(f"{rows * i // 8},{columns * j // 8}" for i, j in places))
+
     def labels(self, tokens: Sequence[Token], *, merges: bool) -> tuple[Label, ...]:
         """A label for every cell, merged or not."""
         return tuple(Label(token.text, (place,)) for place, token in enumerate(tokens))

@@ -13,6 +13,7 @@ from regard.inspection.trace.picture import Source, TracedPicture
 from regard.inspection.trace.ways import (
     ATTENTIONS,
     CAPTIONING,
+    DRAWING,
     GLIMPSING,
     KINDS,
     WAYS,
@@ -120,7 +121,7 @@ class Trace:
         """What follows from what the model does."""
         if self.picture is None:
             return WAYS[self.does]
-        return GLIMPSING if self.picture.gazes else CAPTIONING
+        return {"glimpse": GLIMPSING, "place": DRAWING}.get(self.unit, CAPTIONING)
 
     @property
     def picture(self) -> TracedPicture | None:
@@ -266,9 +267,11 @@ class Trace:
             targets=counted(len(self.target.tokens), "target token"),
             n_new=len(self.steps) - self.n_given,
         )
+        is_word = self.unit == "word"
+        came = "" if self.unit == "place" else f" → {self.output}"
+        sure = f"log P {self.log_probability:.2f} · " if is_word else ""
         return (
-            f"{self.source.text} → {self.output}\n"
-            f"log P {self.log_probability:.2f} · {counts} · "
+            f"{self.source.text}{came}\n{sure}{counts} · "
             f"layers × heads: {sites or 'none'} · "
             f"{self.provenance.model} ({self.provenance.recipe})"
         )

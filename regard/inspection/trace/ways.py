@@ -69,6 +69,16 @@ WAYS: dict[Does, TracedWay] = {
 CAPTIONING = replace(
     WAYS["translate"], counts="{n} cells and {targets}", title="The caption, step by step"
 )
+# One that draws a picture looks from each of its places.
+DRAWING = replace(
+    CAPTIONING,
+    counts="{n} cells, seen from {n_new} of them",
+    title="The picture, place by place",
+    shows="place drawn",
+    steps="places",
+    found="drew",
+    finds="draws",
+)
 # One that moves over a picture says what it believes after each look.
 GLIMPSING = replace(
     CAPTIONING,

@@ -5,6 +5,7 @@ import { chosenIn } from "../choosing";
 import { Card, Choice } from "../controls";
 import { signed } from "../figures/arithmetic";
 import { sharesFigure } from "../figures/bars";
+import { unitOf } from "../figures/pictured";
 import { HeadsGrid } from "../heads_grid";
 import { Picture } from "../picture";
 import type { Pointed } from "../pointing";
@@ -14,6 +15,7 @@ import { labelAt, labels, unknownLabels } from "../table";
 import { kindsOf, logProbability } from "../trace";
 import { type Say, sayOrigin } from "../words";
 import { Focus } from "./focus";
+import { Gazes, Places } from "./pictured";
 import { Whole, formOf, formsOf } from "./whole";
 
 export function LookView(stage: Stage): JSX.Element {
@@ -23,6 +25,7 @@ export function LookView(stage: Stage): JSX.Element {
   const kinds = kindsOf(trace);
   const { kind, layer, head, reading, site } = chosenIn(trace, address);
   const form = formOf(trace, address.form);
+  const unit = unitOf(trace);
   return (
     <>
       {pending === null ? (
@@ -45,7 +48,7 @@ export function LookView(stage: Stage): JSX.Element {
               <Choice
                 label={say("attention")}
                 isLabelHidden
-                options={kinds.map((one) => [one, say(one)] as const)}
+                options={kinds.map((one) => [one, say(trace.picture ? "toPicture" : one)] as const)}
                 chosen={kind}
                 choose={(one) =>
                   go({ site: one, layer: null, head: null, row: null, column: null })
@@ -64,10 +67,14 @@ export function LookView(stage: Stage): JSX.Element {
               />
             </Card>
             <Beam {...stage} />
-            <Sureness {...stage} pointed={pointed} />
+            {unit !== "place" && <Sureness {...stage} pointed={pointed} />}
           </div>
           {form === "matrix" || form === "lines" ? (
             <Focus {...{ stage, site, head, reading, pointed, point }} />
+          ) : form === "gazes" ? (
+            <Gazes stage={stage} />
+          ) : form === "pictures" && unit === "place" ? (
+            <Places stage={stage} />
           ) : (
             <Whole {...{ stage, form }} />
           )}
@@ -97,11 +104,15 @@ function Sentences({ stage, pointed, point }: SentencesProps): JSX.Element {
   const { address, say, shown, models } = stage;
   const { trace } = shown;
   const unknown = unknownLabels(trace.source);
+  const unit = unitOf(trace);
+  const sides = (["source", "target"] as const).filter((side) =>
+    side === "source" ? !trace.picture : unit !== "place",
+  );
   return (
     <Card name="sentences">
       {trace.picture && (
         <div class="sentence">
-          <h2>{say("source")}</h2>
+          <h2>{say("pictures")}</h2>
           <p>
             <img
               class="read"
@@ -112,10 +123,10 @@ function Sentences({ stage, pointed, point }: SentencesProps): JSX.Element {
           </p>
         </div>
       )}
-      {(trace.picture ? (["target"] as const) : (["source", "target"] as const)).map((side) => (
+      {sides.map((side) => (
         <Sentence
           key={side}
-          title={say(side === "source" ? "source" : "output")}
+          title={say(side === "source" ? "source" : unit === "glimpse" ? "beliefs" : "output")}
           unknown={say("unknownWord")}
           merges={address.merges}
           {...{ trace, side, pointed, point }}
@@ -123,8 +134,8 @@ function Sentences({ stage, pointed, point }: SentencesProps): JSX.Element {
       ))}
       <UnknownWords words={unknown} say={say} />
       <p class="soft numbers">
-        {say("total", { value: signed(logProbability(trace)), n: trace.steps.length })}
-        {" · "}
+        {unit === "word" &&
+          `${say("total", { value: signed(logProbability(trace)), n: trace.steps.length })} · `}
         {shown.file !== null
           ? say("fromFile", { name: shown.file })
           : shown.canned !== null
@@ -194,7 +205,7 @@ function Sureness({
   const found = useMemo(() => labels(trace.target, trace.target.tokens, false), [trace]);
   const selected = address.site === "encoder" ? null : labelAt(found, address.row);
   const place = pointed?.side === "target" ? (pointed.places[0] ?? null) : selected;
-  const at = place ?? 0;
+  const at = place ?? (unitOf(trace) === "glimpse" ? trace.steps.length - 1 : 0);
   const step = trace.steps[at];
   const written = trace.target.tokens[at];
   const scene = useMemo(

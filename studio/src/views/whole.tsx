@@ -6,6 +6,7 @@ import { encodingFigure, numbered } from "../blocks/positions";
 import { chosenIn, tellingOf } from "../choosing";
 import { Card, FormChoice, Toggle } from "../controls";
 import { matrixFigure, percent } from "../figures/matrix";
+import { unitOf } from "../figures/pictured";
 import { withScale } from "../figures/scale";
 import { type Step, overviewFigure, picturesFigure, stepsFigure } from "../figures/whole";
 import { MatrixPicture, type MatrixProps } from "../matrix_picture";
@@ -22,11 +23,13 @@ import type { Say } from "../words";
 export function formsOf(trace: Trace): readonly Form[] {
   const kinds = kindsOf(trace);
   const isAcross = kinds.includes("cross") && !trace.picture;
+  const unit = unitOf(trace);
   const can: Record<Form, boolean> = {
+    gazes: unit === "glimpse",
     matrix: kinds.length > 0,
-    lines: kinds.length > 0,
+    lines: kinds.length > 0 && unit !== "place",
     alignment: isAcross,
-    steps: trace.steps.length > 0,
+    steps: trace.steps.length > 0 && unit !== "place",
     overview: isAcross && kinds.length > 1,
     positions: Boolean(trace.positions),
     pictures: Boolean(trace.picture) && kinds.includes("cross"),

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import torch
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.image import AxesImage, imread
 from matplotlib.text import Text
+from PIL import Image, ImageSequence
 
 from regard.attention import sinusoids
 from regard.errors import UsageError
@@ -27,6 +29,7 @@ from regard.inspection.figures import (
     Plot,
     View,
     alignment,
+    animation,
     curves,
     document,
     figure,
@@ -326,6 +329,24 @@ def test_a_trace_of_glimpses_is_a_path(
     for other in (caption, make_trace()):
         with pytest.raises(UsageError, match="moved over a picture"):
             figure(other, View("gazes"))
+
+
+@pytest.mark.parametrize("has_path", [False, True])
+def test_an_animation_has_a_frame_a_step(
+    make_caption: Callable[..., Trace], make_trace: Callable[..., Trace], has_path: bool
+) -> None:
+    caption = make_caption()
+    assert caption.picture is not None
+    n = len(caption.target.tokens)
+    if has_path:
+        looked = tuple((3.0 + 4 * k, 4.0, 4.0) for k in range(n))
+        caption = replace(caption, source=replace(caption.picture, gazes=looked))
+    with Image.open(BytesIO(animation(caption, View(usual_form(caption))))) as moving:
+        frames = [np.asarray(one.convert("RGB")) for one in ImageSequence.Iterator(moving)]
+    assert len(frames) == n
+    assert all((one != other).any() for one, other in pairwise(frames))
+    with pytest.raises(UsageError, match="read a text"):
+        animation(make_trace(), View("lines"))
 
 
 def test_a_path_of_gazes_passes_the_gazes() -> None:
