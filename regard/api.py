@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -14,6 +14,9 @@ from regard.systems.results import Result
 from regard.systems.runs import run_training
 from regard.systems.training_data import TrainingData, asked_recipe
 from regard.training.events import Event
+
+if TYPE_CHECKING:
+    from regard.systems.analogies import AnalogyEvaluation
 
 Names = str | Path | Sequence[str | Path]  # of files and corpora: one or several
 
@@ -126,7 +129,29 @@ def evaluate(model: str | Path | OpenedModel, **data: Any) -> Result:
     return opened.evaluate(**data)
 
 
-__all__ = ["evaluate", "load", "prune", "trace", "train"]
+def analogies(
+    model: str | Path | OpenedModel,
+    file: str | Path,
+    *,
+    subwords: str = "leave-out",
+    vocabulary: int = 300_000,
+) -> "AnalogyEvaluation":
+    """How many word analogies a model's input embeddings solve, or word vectors of a text file.
+
+    Args:
+        model: a folder, an open model, or a file of vectors as word2vec or GloVe write them.
+        file: four words a line, after a line with a colon and the name of their section.
+        subwords: of a model, words of several tokens: "leave-out" or "average".
+        vocabulary: of word vectors, how many of the first are read.
+    """
+    from regard.systems.analogies import vectors_of_file
+
+    if not isinstance(model, OpenedModel) and Path(model).is_file():
+        return vectors_of_file(model, vocabulary).analogies(file)
+    return open_model(model).analogies(file, subwords=subwords)
+
+
+__all__ = ["analogies", "evaluate", "load", "prune", "trace", "train"]
 
 
 def _names(given: Names) -> list[str]:

@@ -11,6 +11,7 @@ import typer
 from regard import __version__
 from regard.cli import (
     align,
+    analogies,
     average,
     bench,
     challenge,
@@ -67,6 +68,7 @@ EXAMPLES: dict[str, tuple[Callable[..., None], str]] = {
         "regard evaluate runs/zh-en --source test.zh --target test.en",
     ),
     "challenge": (challenge.challenge, "regard challenge runs/gpt blimp.en.tsv.xz --limit 100"),
+    "analogies": (analogies.analogies, "regard analogies runs/bert questions-words.txt"),
     "align": (align.align, "regard align runs/zh-en --source test.zh --target test.en"),
     "heads": (heads.heads, "regard heads runs/bert --treebank dev.conllu --test test.conllu"),
     "compare": (

@@ -9,6 +9,8 @@ from regard.errors import UsageError
 from regard.systems.evaluation import ScoreTable, TabledScores
 
 DATA = (".csv", ".json")
+NOTHING = "–"  # a cell that has no number
+_UNDRAWN = ("unknown", "chance")  # no shares of right answers, or always the same
 
 
 def check_ending(path: Path | None) -> None:
@@ -41,20 +43,27 @@ def save_table(path: Path, found: TabledScores, shown: ScoreTable) -> None:
 
 
 def _draw(path: Path, shown: ScoreTable) -> None:
-    """The columns that hold numbers between 0 and 100, as shades."""
+    """The columns that hold shares of right answers, as shades."""
     import numpy as np
 
     from regard.inspection.figures import table
 
+    columns = list(zip(*shown.rows, strict=True))
     kept = [
-        j for j in range(1, len(shown.heads)) if all(map(_is_share, (r[j] for r in shown.rows)))
+        (head, cells)
+        for head, cells in zip(shown.heads, columns, strict=True)
+        if head not in _UNDRAWN and all(map(_is_share, cells))
     ]
-    values = np.array([[float(row[j]) for j in kept] for row in shown.rows])
-    names = [row[0] for row in shown.rows]
-    table(values, names, [shown.heads[j] for j in kept], shown.title).save(path)
+    values = [
+        [np.nan if one == NOTHING else float(one) / 100 for one in cells] for _, cells in kept
+    ]
+    heads = [head for head, _ in kept]
+    table(np.array(values).T, columns[0], heads, shown.title, below="% right").save(path)
 
 
 def _is_share(cell: str) -> bool:
+    if cell == NOTHING:
+        return True
     try:
         return "." in cell and 0 <= float(cell) <= 100
     except ValueError:

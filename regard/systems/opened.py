@@ -28,6 +28,7 @@ from regard.text.given import checked_text
 
 if TYPE_CHECKING:
     from regard.data.minimal_pairs import MinimalPair
+    from regard.systems.analogies import AnalogyEvaluation
     from regard.systems.challenge import Challenge
 
 Held = TypeVar("Held", bound="OpenedModel")
@@ -129,6 +130,17 @@ class OpenedModel:
 
         options = {"text": text, "limit": limit, "controls": controls}
         return challenge(self, pairs, **options, ablate_heads=ablate_heads)  # type: ignore[arg-type]
+
+    def analogies(self, file: str | Path, *, subwords: str = "leave-out") -> "AnalogyEvaluation":
+        """How many word analogies of a file its input embeddings solve.
+
+        Args:
+            file: four words a line, after a line with a colon and the name of their section.
+            subwords: words of several tokens: "leave-out" or "average".
+        """
+        from regard.systems.analogies import analogies_of_model
+
+        return analogies_of_model(self, file, subwords)
 
     def with_limit(self: Held, max_tokens: int) -> Held:
         """A model that reads so many tokens of a source at most, where that can be said."""

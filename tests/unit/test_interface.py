@@ -44,7 +44,16 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[object
 
 
 def test_the_surface_is_exactly_this() -> None:
-    assert dir(regard) == ["RegardError", "__version__", "evaluate", "load", "trace", "train"]
+    assert dir(regard) == [
+        "RegardError",
+        "__version__",
+        "analogies",
+        "evaluate",
+        "load",
+        "prune",
+        "trace",
+        "train",
+    ]
     for name in dir(regard):
         assert getattr(regard, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'translate'"):
