@@ -9,7 +9,7 @@ import { Card } from "./controls";
 import { Dropping } from "./dropping";
 import { begun, modelOf } from "./fitting";
 import { Header } from "./header";
-import { savedPage } from "./inlined";
+import { reportOf, savedPage } from "./inlined";
 import { KeyAsking } from "./key_asking";
 import { Place } from "./save";
 import { Saying } from "./scrolling";
@@ -22,7 +22,7 @@ import { CompareView } from "./views/compare";
 import { GenerateView } from "./views/generate";
 import { LessonView } from "./views/lesson";
 import { LookView, PendingSentences } from "./views/look";
-import { ReportView } from "./views/report";
+import { type Report, ReportView } from "./views/report";
 import { SwitchboardView } from "./views/switchboard";
 import { TrainingView } from "./views/training";
 import { type Say, say as saying } from "./words";
@@ -30,7 +30,7 @@ import { useWriting } from "./writing";
 
 const browser: Language = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
 
-/** What a report or a lesson is about stands only in a saved page. */
+/** What a report or a lesson is about stands only in a saved page, or in one that is dropped here. */
 const LIVE = VIEWS.filter((view) => view !== "report" && view !== "lesson");
 
 function useAddress(): [Address, (change: Partial<Address>) => void] {
@@ -121,9 +121,18 @@ export function App(): JSX.Element {
   const known = translators && modelOf(translators, address.model);
   const comparing = useComparing(address, models, shown, say);
   const writing = useWriting(address, models);
+  const [given, give] = useState<Report | null>(null);
   const dropped = (files: readonly File[], isRight: boolean): void => {
     const [first, second] = files;
     if (first === undefined) return;
+    if (first.name.endsWith(".html")) {
+      void reportOf(first).then((found) => {
+        if (found === null) return;
+        give(found);
+        go({ view: "report" });
+      });
+      return;
+    }
     if (second !== undefined) {
       go({ view: "compare" });
       comparing.open(first, 0);
@@ -134,7 +143,8 @@ export function App(): JSX.Element {
   const stage: Stage | null =
     shown === null ? null : { address, go, say, theme, shown, models: translators ?? [], pending };
   const saved = savedPage();
-  const views = savedViews() ?? LIVE;
+  const report = given ?? saved?.report ?? null;
+  const views = savedViews() ?? (given === null ? LIVE : [...LIVE, "report" as const]);
   return (
     <Place.Provider value={startOf(address)}>
       <Saying.Provider value={say}>
@@ -154,8 +164,8 @@ export function App(): JSX.Element {
                 {trouble}
               </p>
             )}
-            {address.view === "report" && saved?.report ? (
-              <ReportView {...{ address, say, theme, report: saved.report }} />
+            {address.view === "report" && report !== null ? (
+              <ReportView {...{ address, say, theme, report }} />
             ) : address.view === "lesson" && saved?.lesson ? (
               <LessonView {...{ say, theme, lesson: saved.lesson }} />
             ) : address.view === "blocks" ? (

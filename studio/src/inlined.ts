@@ -165,6 +165,18 @@ export async function readDocument(): Promise<SavedPage | null> {
   return page;
 }
 
+/** The report of a page that was saved as a file; nothing if it holds none. */
+export async function reportOf(file: File): Promise<Report | null> {
+  const opening = PLACE.replace("</script>", "");
+  const [, after = ""] = (await file.text()).split(opening, 2);
+  try {
+    const data = JSON.parse(after.slice(0, after.indexOf("</script>"))) as Partial<Packed>;
+    return data.report ?? null;
+  } catch {
+    return null;
+  }
+}
+
 async function fileText(name: string): Promise<string> {
   const answer = await fetch(name);
   if (!answer.ok) throw new Error(`${name}: ${answer.status}`);

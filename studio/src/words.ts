@@ -61,7 +61,7 @@ export const WORDS = {
   model: ["Model", "模型"],
   drop: ["Open a trace", "打开记录文件"],
   dropHint: ["or drop one anywhere on the page", "也可以把文件拖到页面上"],
-  dropHere: ["Let go to open this trace", "松开鼠标即可打开"],
+  dropHere: ["Let go to open this trace or report", "松开鼠标即可打开"],
   notATrace: [
     "{name} is not a trace, or was cut short: save it again with Trace.save",
     "{name} 不是记录文件，或者不完整：请用 Trace.save 重新保存",

@@ -390,6 +390,53 @@ def test_the_report_of_the_demo(visit, tmp_path: Path) -> None:
     expect(there.locator(".report")).to_contain_text("训练（含标签平滑，所以到不了 0）")
 
 
+HEADS = {
+    "title": ("What heads do", "头在做什么"),
+    "lead": "",
+    "facts": [],
+    "footer": "",
+    "sections": [
+        {
+            "title": "",
+            "blocks": [
+                {
+                    "kind": "heads",
+                    "groups": [["syntax", ("follows a relation", "遵循句法关系")]],
+                    "heads": [
+                        {"name": f"encoder.0.{head}", "group": "syntax", "said": said, "facts": []}
+                        for head, said in enumerate(
+                            [("looks at its governor", "看向支配词"), ("rests", "停着")]
+                        )
+                    ],
+                }
+            ],
+        }
+    ],
+}
+
+
+def test_heads_say_what_they_do(alone, visit, tmp_path: Path) -> None:
+    text = page(start="#/report", report=HEADS)
+    file = tmp_path / "heads.html"
+    file.write_text(text, encoding="utf-8")
+    there = visit(file.as_uri())
+    told = there.locator(".head-map .told")
+    expect(told).to_contain_text("looks at its governor")
+    there.get_by_role("button", name="encoder.0.1: rests").click()
+    expect(told).to_contain_text("rests")
+    there.get_by_role("button", name="中文").click()
+    expect(told).to_contain_text("停着")
+    served = visit(alone)  # a page that is served opens a report that is dropped on it
+    dropped = served.evaluate_handle(
+        "text => { const all = new DataTransfer();"
+        " all.items.add(new File([text], 'heads.html')); return all; }",
+        text,
+    )
+    served.dispatch_event(".page", "drop", {"dataTransfer": dropped})
+    expect(served.locator(".head-map .told")).to_contain_text("looks at its governor")
+    expect(served.locator("nav [aria-current]")).to_have_text("Report")
+
+
 def test_training_is_saved_with_its_curves(alone, visit, tmp_path: Path) -> None:
     there = visit(f"{alone}#/training")
     there.wait_for_selector(".moments .save")

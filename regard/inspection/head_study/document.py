@@ -4,8 +4,14 @@ from dataclasses import asdict
 from typing import Any
 
 from regard.inspection.head_study.findings import Finding
-from regard.inspection.head_study.report import HeadReport, Saying
-from regard.inspection.head_study.wording import DIRECTIONS, RULERS, percent
+from regard.inspection.head_study.report import SHOWN, HeadReport, Saying
+from regard.inspection.head_study.wording import (
+    DIRECTIONS,
+    GROUPS,
+    RULERS,
+    name_relation,
+    percent,
+)
 from regard.inspection.looking import Looking
 
 Block = dict[str, Any]
@@ -73,48 +79,39 @@ def _table(head: list[Any], rows: list[list[Any]]) -> Block:
 
 
 def _heads(report: HeadReport) -> list[Block]:
-    head: list[Any] = [
-        ("head", "头"),
-        ("what it does", "它在做什么"),
-        ("previous", "前一词"),
-        ("next", "后一词"),
-        ("own", "自身"),
-        ("special", "特殊符号"),
-        ("punctuation", "标点"),
-        ("bits", "熵（比特）"),
-    ]
-    rows = [
-        [
-            one.name,
-            one.said,
-            *(percent(one.offsets[k]) for k in ("-1", "+1")),
-            *(percent(share) for share in (one.own, one.special, one.punctuation)),
-            f"{one.entropy:.2f}",
-        ]
+    """The heads of every layer by what they do; one that is pointed at tells more."""
+    heads = [
+        {
+            "name": one.name,
+            "group": one.group,
+            "said": one.said,
+            "facts": [
+                [("weight on the previous word", "前一词权重"), f"{percent(one.offsets['-1'])} %"],
+                [("on the next word", "后一词权重"), f"{percent(one.offsets['+1'])} %"],
+                [("on itself", "自身权重"), f"{percent(one.own)} %"],
+                [("on special tokens", "特殊符号权重"), f"{percent(one.special)} %"],
+                [("on punctuation", "标点权重"), f"{percent(one.punctuation)} %"],
+                [("entropy of its rows", "各行的熵"), f"{one.entropy:.2f} bits"],
+            ],
+        }
         for one in report.heads
     ]
-    note = _text(
-        (
-            "Columns of numbers are shares of the weight, in percent; bits are the entropy of a "
-            "row.",
-            "数字列是注意力权重的份额（百分比）；熵按每一行计算。",
-        ),
-        "note",
-    )
-    return [_table(head, rows), note]
+    there = {one.group for one in report.heads}
+    groups = [[name, said] for name, said in GROUPS.items() if name in there]
+    return [{"kind": "heads", "groups": groups, "heads": heads}]
 
 
 def _matrix(report: HeadReport) -> list[Block]:
     """The gain of every head that gains anywhere; chosen ones have a frame."""
     spread = report.spread
-    rows = [n for n, row in enumerate(spread.gain) if max(row, default=0) > 0]
+    rows = [n for n, row in enumerate(spread.gain) if max(row, default=0) >= SHOWN]
     if not rows:
         return []
     places = {spread.heads[n]: k for k, n in enumerate(rows)}
     truth = tuple(
         (places[one.name], spread.relations.index(name))
         for name, one in report.relations.items()
-        if one.name in places and name in spread.relations
+        if one.is_sure and one.name in places and name in spread.relations
     )
     looking = Looking(
         tuple(spread.heads[n] for n in rows),
@@ -123,11 +120,13 @@ def _matrix(report: HeadReport) -> list[Block]:
         truth,
     )
     said = (
-        "Each cell is what the head has over the best fixed offset; a frame marks the head that "
-        "was chosen.",
-        "每一格是这个头比最佳固定偏移多出的份额；有框的是被选中的头。",
+        "Each cell is what the head has over the best fixed offset, in points; a frame marks the "
+        "head that was chosen, where it is sure. Heads that gain less than five are left out.",
+        "每一格是这个头比最佳固定偏移多出的百分点；有框的是选中且确定的头。增益不到五个百分点的头不画。",
     )
-    return [_text(said), {"kind": "matrix", "looking": asdict(looking), "caption": ""}]
+    high = max(max(row) for row in looking.weights)
+    picture = {"kind": "matrix", "looking": asdict(looking), "caption": "", "high": high}
+    return [_text(said), picture]
 
 
 def _findings(report: HeadReport) -> list[Block]:
@@ -138,7 +137,7 @@ def _findings(report: HeadReport) -> list[Block]:
             blocks += [_text(said, "heading"), _table(_HEAD, rows)]
     shares = [
         [
-            name,
+            name_relation(name),
             f"{one.kind}.{one.layer}.{one.head}",
             *([percent(one.score), f"{percent(one.low)}–{percent(one.high)}"]),
             *(percent(one.chance), percent(one.random)),
@@ -155,7 +154,7 @@ def _findings(report: HeadReport) -> list[Block]:
 
 def _row(name: str, one: Finding) -> list[Any]:
     return [
-        name,
+        name_relation(name),
         one.name,
         DIRECTIONS[one.direction],
         percent(one.score),

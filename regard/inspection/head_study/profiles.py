@@ -68,11 +68,15 @@ def profiles(
             one.name for several in coreference.values() for one in several.values() if one.is_sure
         },
     }
-    sure = {name for name, one in rulers["relations"].items() if one.is_sure} - {EVERYTHING}
+    sure = {
+        name: max(one.offset or 0.0, one.random or 0.0, one.shuffled)
+        for name, one in rulers["relations"].items()
+        if one.is_sure and name != EVERYTHING
+    }
     made = []
     for h, head in enumerate(heads):
         relations = _served(h, tables, spread, sure)
-        said = name_head(
+        group, said = name_head(
             {name: float(near.right[k, 0, h]) for k, name in enumerate(near.names)},
             relations,
             [name for name, chosen in found.items() if head.name in chosen],
@@ -88,24 +92,30 @@ def profiles(
         special, signs, own, entropy = (
             float(parts[name][h]) for name in ("special", "punctuation", "own", "entropy")
         )
-        made.append(HeadProfile(head.name, said, special, signs, own, entropy, offsets, relations))
+        made.append(
+            HeadProfile(head.name, group, said, special, signs, own, entropy, offsets, relations)
+        )
     return tuple(made)
 
 
 def _served(
-    h: int, tables: tuple[Table, Table], spread: Spread, sure: set[str]
+    h: int, tables: tuple[Table, Table], spread: Spread, sure: Mapping[str, float]
 ) -> tuple[tuple[str, str, float, float], ...]:
-    """The relations on which a head gains much, and at least half of what the best head gains."""
+    """The relations on which a head gains much, and at least half of what the best head gains.
+
+    ``sure`` has for each relation that some head follows the best of its rivals.
+    """
     chosen, measured = tables
     gain = np.array(spread.gain).reshape(len(spread.heads), -1)
     served = []
     for r, name in enumerate(spread.relations):
-        if name in sure and gain[h, r] >= max(GAINS, _SHARE_OF_BEST * gain[:, r].max()):
+        if name in sure and gain[h, r] >= _SHARE_OF_BEST * gain[:, r].max():
             at = measured.names.index(name)
             way = int(chosen.right[at, :, h].argmax())
             direction = ("dependent to governor", "governor to dependent")[way]
             score = float(measured.right[at, way, h])
-            served.append((name, direction, round(score, 4), float(gain[h, r])))
+            if score - sure[name] >= GAINS:
+                served.append((name, direction, round(score, 4), float(gain[h, r])))
     return tuple(sorted(served, key=lambda one: -one[3]))
 
 

@@ -16,6 +16,7 @@ from regard.inspection.head_study.findings import Finding
 from regard.inspection.head_study.spread import Spread
 
 Saying = tuple[str, str]  # in English and in Chinese
+SHOWN = 0.05  # the least gain for which a head is in the picture
 ENDINGS = (*FORMATS, "html", "json", "csv")
 _COLUMNS = (
     *("ruler", "name", "head", "direction", "score", "low", "high", "offset", "offset_name"),
@@ -87,6 +88,7 @@ class HeadProfile:
     """One head: its name in plain words, and where its weight goes."""
 
     name: str
+    group: str  # syntax, position, coreference, rare, sink, even or none
     said: Saying
     special: float
     punctuation: float
@@ -161,11 +163,11 @@ class HeadReport:
             raise UsageError(
                 "there is no picture of this study: no relation stands often enough in both parts"
             )
-        gain = np.array(spread.gain)
-        is_gaining = np.greater(gain, 0).any(axis=1)
+        gain = np.maximum(np.array(spread.gain), 0)  # below the offset nothing can be told apart
+        is_gaining = np.greater_equal(gain, SHOWN).any(axis=1)
         is_shown = is_gaining if np.any(is_gaining) else np.ones(len(gain), bool)
         rows = [name for name, is_one in zip(spread.heads, is_shown, strict=True) if is_one]
-        chosen = [(one.name, name) for name, one in self.relations.items()]
+        chosen = [(one.name, name) for name, one in self.relations.items() if one.is_sure]
         marked = [
             (rows.index(head), spread.relations.index(name))
             for head, name in chosen
@@ -177,9 +179,9 @@ class HeadReport:
             spread.relations,
             f"{self.model}: heads over relations",
             below=f"points above the best fixed offset on {self.measured_on.name}; "
-            f"{is_gaining.sum()} of {self.n_heads} heads are above it anywhere",
+            f"{is_gaining.sum()} of {self.n_heads} heads are {100 * SHOWN:.0f} or more above it",
             marked=marked,
-            mark=f"chosen on {self.chosen_on.name}",
+            mark=f"chosen on {self.chosen_on.name}, and sure",
             meaning="points",
             theme=theme,
         )

@@ -13,11 +13,66 @@ from regard.inspection.head_study.trials import EVERYTHING
 OFTEN = 0.6  # of words at which a neighbour is looked at most, to name a head by it
 RESTS = 0.5  # of the weight
 GAINS = 0.1  # over the fixed offset
-_NEIGHBOURS = {
+EVEN = 0.9  # of the entropy of even weights
+NAMES = {  # what is measured, in Chinese
     "previous word": "前一个词",
     "next word": "后一个词",
     "second word before": "前面第二个词",
     "second word after": "后面第二个词",
+    "rarest word": "最罕见的词",
+    "special tokens": "特殊符号",
+    "punctuation": "标点",
+    "all": "全部",
+    "pronouns": "代词",
+    "names and nouns": "名称与名词",
+}
+# The relations of Universal Dependencies, as people call them.
+RELATIONS: dict[str, Saying] = {
+    "nsubj": ("subject", "主语"),
+    "csubj": ("clausal subject", "主语从句"),
+    "obj": ("object", "宾语"),
+    "iobj": ("indirect object", "间接宾语"),
+    "ccomp": ("clausal complement", "补语从句"),
+    "xcomp": ("open complement", "开放补语"),
+    "obl": ("oblique", "斜格成分"),
+    "advcl": ("adverbial clause", "状语从句"),
+    "advmod": ("adverb", "副词修饰"),
+    "amod": ("adjective", "形容词修饰"),
+    "nmod": ("noun modifier", "名词修饰"),
+    "appos": ("apposition", "同位语"),
+    "nummod": ("number", "数词修饰"),
+    "acl": ("clause of a noun", "定语从句"),
+    "det": ("determiner", "限定词"),
+    "case": ("preposition or case marker", "介词或格标记"),
+    "clf": ("classifier", "量词"),
+    "aux": ("auxiliary", "助动词"),
+    "cop": ("copula", "系词"),
+    "mark": ("subordinator", "从句标记"),
+    "cc": ("conjunction", "连词"),
+    "conj": ("conjunct", "并列项"),
+    "compound": ("compound", "复合"),
+    "flat": ("flat name", "并列名称"),
+    "fixed": ("fixed expression", "固定搭配"),
+    "expl": ("expletive", "虚位成分"),
+    "vocative": ("address", "呼语"),
+    "discourse": ("interjection", "话语成分"),
+    "parataxis": ("side by side", "并置"),
+    "list": ("list", "列表"),
+    "dislocated": ("dislocated", "移位成分"),
+    "orphan": ("orphan", "孤儿成分"),
+    "goeswith": ("split word", "拆开的词"),
+    "reparandum": ("repair", "改口"),
+    "punct": ("punctuation", "标点"),
+    "dep": ("unspecified", "未指明"),
+}
+GROUPS: dict[str, Saying] = {
+    "syntax": ("follows a relation", "遵循句法关系"),
+    "position": ("looks at a neighbour", "看邻近的词"),
+    "coreference": ("looks at what a word stands for", "看所指"),
+    "rare": ("looks at rare words", "看罕见词"),
+    "sink": ("rests on special tokens or punctuation", "停在特殊符号或标点上"),
+    "even": ("looks everywhere alike", "到处看得差不多"),
+    "none": ("none of these", "都不是"),
 }
 DIRECTIONS: dict[str, Saying] = {
     "dependent to governor": ("looks at its governor", "看向支配词"),
@@ -46,8 +101,8 @@ def name_head(
     special: float,
     punctuation: float,
     evenness: float,
-) -> Saying:
-    """What a head does, in plain words.
+) -> tuple[str, Saying]:
+    """What a head does, in plain words, and to which group it belongs by that.
 
     Args:
         neighbours: how often each neighbour is what it looks at most.
@@ -56,32 +111,37 @@ def name_head(
         special: the share of its weight on special tokens; ``punctuation`` on those.
         evenness: its entropy over that of even weights.
     """
-    said: list[Saying] = []
+    told: list[tuple[str, Saying]] = []
     for name, share in neighbours.items():
         if share >= OFTEN:
-            said.append(
-                (f"looks at the {name} ({share:.0%})", f"看{_NEIGHBOURS[name]}（{share:.0%}）")
-            )
+            said = f"looks at the {name} ({share:.0%})", f"看{NAMES[name]}（{share:.0%}）"
+            told.append(("position", said))
     for direction in dict.fromkeys(one[1] for one in relations):
         english, chinese = DIRECTIONS[direction]
         named = ", ".join(f"{r} {s:.0%}" for r, d, s, _ in relations if d == direction)
-        said.append((f"{english}: {named}", f"{chinese}：{named}"))
-    if "coreference" in found:
-        said.append(("looks at what a word stands for", "看代词的所指"))
-    if "rare" in found:
-        said.append(("looks at the rarest word", "看最罕见的词"))
-    if special >= RESTS:
-        said.append(
-            (f"rests on special tokens ({special:.0%})", f"停在特殊符号上（{special:.0%}）")
-        )
-    if punctuation >= RESTS:
-        said.append(
-            (f"rests on punctuation ({punctuation:.0%})", f"停在标点上（{punctuation:.0%}）")
-        )
-    if not said and evenness > 0.9:
-        said.append(("looks everywhere alike", "到处看得差不多"))
-    said = said or [("follows none of the regularities asked for", "不遵循所测的任何一种规律")]
-    return "; ".join(one[0] for one in said), "；".join(one[1] for one in said)
+        told.append(("syntax", (f"{english}: {named}", f"{chinese}：{named}")))
+    for name in found:
+        told.append((name, GROUPS[name]))
+    for name, share in (("special tokens", special), ("punctuation", punctuation)):
+        if share >= RESTS:
+            told.append(
+                ("sink", (f"rests on {name} ({share:.0%})", f"停在{NAMES[name]}上（{share:.0%}）"))
+            )
+    if not told and evenness > EVEN:
+        told.append(("even", GROUPS["even"]))
+    told = told or [
+        ("none", ("follows none of the regularities asked for", "不遵循所测的任何规律"))
+    ]
+    in_english, in_chinese = zip(*(said for _, said in told), strict=True)
+    return told[0][0], ("; ".join(in_english), "；".join(in_chinese))
+
+
+def name_relation(name: str) -> Saying:
+    """A relation with what it means; of a subtype, that of its kind."""
+    known = RELATIONS.get(name.partition(":")[0])
+    if known is None:
+        return name, NAMES.get(name, name)
+    return f"{name} · {known[0]}", f"{name} · {known[1]}"
 
 
 def answer(

@@ -7,17 +7,19 @@ import { Card } from "../controls";
 import { legendFigure, panelFigure } from "../figures/curves";
 import { linesFigure } from "../figures/lines";
 import { matrixFigure, percent } from "../figures/matrix";
+import { savedPage } from "../inlined";
 import { Picture } from "../picture";
 import { Save } from "../save";
 import { type Item, type Scene, stacked, textWidth } from "../scene";
 import { Scrolling } from "../scrolling";
 import type { Label } from "../table";
 import type { Say } from "../words";
+import { type HeadsBlock, ReportHeads } from "./report_heads";
 
 /** Words of one style. */
 type Part = readonly ["plain" | "code" | "b" | "i", string];
 /** In English and in Chinese, or alike in both. */
-type Said = string | readonly [string | readonly Part[], string | readonly Part[]];
+export type Said = string | readonly [string | readonly Part[], string | readonly Part[]];
 
 interface Looking {
   rows: readonly string[];
@@ -35,9 +37,10 @@ type Block =
       sentences: readonly { source: string; output: string; truth: string; is_right: boolean }[];
       truth: Said;
     }
-  | { kind: "matrix"; looking: Looking; caption: string }
+  | { kind: "matrix"; looking: Looking; caption: string; high?: number }
   | { kind: "lines"; panels: readonly { looking: Looking; source: string; output: string }[] }
   | { kind: "curves"; curves: readonly { name: Said; points: readonly [number, number][] }[] }
+  | HeadsBlock
   | { kind: "command"; said: Said; command: string };
 
 export interface Report {
@@ -80,10 +83,14 @@ export function ReportView({ address, say, theme, report }: Props): JSX.Element 
         </Card>
       ))}
       <p class="soft">{told(report.footer)}</p>
-      <Save scene={null} theme={theme} name="report" say={say} />
+      {savedPage() !== null && <Save scene={null} theme={theme} name="report" say={say} />}
     </div>
   );
 }
+
+/** Figures stand below one another: a number alone, a range, or nothing measured. */
+const isNumber = (said: Said): boolean =>
+  typeof said === "string" && /^[–+-]?[\d.,–]* ?%?$/.test(said) && said !== "";
 
 const ofPlace = (said: Said, place: 0 | 1): string | readonly Part[] =>
   typeof said === "string" ? said : said[place];
@@ -136,7 +143,9 @@ function Shown({ block, place, theme, say }: ShownProps): JSX.Element {
               {block.rows.map((row, i) => (
                 <tr key={i}>
                   {row.map((one, j) => (
-                    <td key={j}>{told(one)}</td>
+                    <td key={j} class={isNumber(one) ? "number" : undefined}>
+                      {told(one)}
+                    </td>
                   ))}
                 </tr>
               ))}
@@ -164,7 +173,12 @@ function Shown({ block, place, theme, say }: ShownProps): JSX.Element {
       return (
         <figure>
           {block.caption && <figcaption class="soft">{block.caption}</figcaption>}
-          <Matrix looking={block.looking} title={block.caption} theme={theme} />
+          <Matrix
+            looking={block.looking}
+            title={block.caption}
+            theme={theme}
+            high={block.high ?? 1}
+          />
         </figure>
       );
     case "lines":
@@ -180,6 +194,8 @@ function Shown({ block, place, theme, say }: ShownProps): JSX.Element {
           ))}
         </div>
       );
+    case "heads":
+      return <ReportHeads {...{ block, theme, told }} plain={(said: Said) => plain(said, place)} />;
     case "curves":
       return <Curves {...{ block, place, theme, say }} />;
     case "command":
@@ -202,7 +218,7 @@ interface LookingProps {
 }
 
 /** The matrix; pairs that truly belong together have a frame. */
-function Matrix({ looking, title, theme }: LookingProps): JSX.Element {
+function Matrix({ looking, title, theme, high }: LookingProps & { high: number }): JSX.Element {
   const scene = useMemo((): Scene => {
     const drawn = matrixFigure({
       title,
@@ -210,6 +226,7 @@ function Matrix({ looking, title, theme }: LookingProps): JSX.Element {
       rows: labelled(looking.rows),
       columns: labelled(looking.columns),
       number: percent,
+      high,
     });
     const { left, top, cell } = drawn;
     const frames = looking.truth.map(([i, j]): Item => ({
@@ -218,7 +235,7 @@ function Matrix({ looking, title, theme }: LookingProps): JSX.Element {
       ...{ stroke: "mark", strokeWidth: 2, radius: 3 },
     }));
     return { ...drawn.scene, items: [...drawn.scene.items, ...frames] };
-  }, [looking, title]);
+  }, [looking, title, high]);
   return (
     <Scrolling>
       <Picture scene={scene} theme={theme} />
