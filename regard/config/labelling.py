@@ -62,6 +62,7 @@ class ParserSection(Labelling):
     systems: ClassVar[Mapping[str, str]] = {"parsing": "parsing"}
     measures: ClassVar[tuple[str, ...]] = ("las",)
     compares: ClassVar[str] = "trees"
+    fine_tuning: ClassVar[float] = 0.2  # its layers over the encoder are new, and begin at zero
     kind: Literal["parser"] = "parser"
     d_arc: Width = 256  # of words as dependents and as governors
     d_label: Width = 64  # of both, where their relation is told

@@ -30,6 +30,7 @@ class Network(Section):
     compares: ClassVar[str] = "translations"
     begins_from: ClassVar[tuple[str, ...]] = ()
     epochs: ClassVar[tuple[float, float] | None] = None
+    fine_tuning: ClassVar[float] = 0.04  # the learning rate times the width, where it begins so
     is_of_pairs: ClassVar[bool] = True  # a source and a target, which may share a vocabulary
     takes_features: ClassVar[bool] = False  # of pictures, computed before (data.features)
     can_be_split: ClassVar[bool] = False  # compiled, or sharded over processes

@@ -19,7 +19,6 @@ _PAPERS_BATCH = 25_000  # Vaswani et al. 2017, over eight devices
 _PAPERS_WARMUP = 4_000
 _PAPERS_WIDTH = 512
 _HIGHEST_RATE = 5e-3  # that was published for a Transformer of any width
-_FINE_TUNING = 0.04  # times the width: the rate
 
 
 @dataclass(frozen=True)
@@ -128,10 +127,11 @@ def _learning_rate(training: TrainingSection, model: Network, facts: Facts) -> f
     square root of the batch (Malladi et al. 2022). A constant rate never falls, so it starts lower.
 
     What was pre-trained must not be forgotten: ``0.04 / d`` joins the 5e-5 of BERT, 768 wide, and
-    the 3e-4 that those of 128 were fine-tuned with (Turc et al. 2019).
+    the 3e-4 that those of 128 were fine-tuned with (Turc et al. 2019). A network with much that is
+    new on top says more.
     """
     if training.init is not None:
-        return float(f"{_FINE_TUNING / model.width:.2e}")
+        return float(f"{model.fine_tuning / model.width:.2e}")
     warmup = known(training.warmup, "training.warmup")
     peak = (model.width * max(warmup, _PAPERS_WARMUP // 2)) ** -0.5
     peak *= math.sqrt(max(1.0, _PAPERS_WIDTH / model.width))

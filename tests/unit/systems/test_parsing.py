@@ -1,12 +1,15 @@
 """A parser: what it scores, that it learns trees, and what it writes."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
 import regard
+from regard.cli.main import app
 from regard.data import NOTHING, labelled_batch, read_treebank
 from regard.errors import DataError
 from regard.models import BiaffineParser, Sizes
@@ -109,3 +112,16 @@ def test_data_without_trees_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.conllu").write_text("1\ta\tb\n", encoding="utf-8")
     with pytest.raises(DataError, match="ten"):
         list(regard.train("parser", data=str(tmp_path / "a.conllu"), out=tmp_path / "m"))
+
+
+def test_the_commands_write_and_measure_trees(
+    trained: tuple[Path, list[object]], tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("The boy sold milk.\n\nMilk!\n", encoding="utf-8")
+    written = CliRunner().invoke(app, ["parse", str(trained[0]), str(tmp_path / "a.txt")])
+    (tmp_path / "b.conllu").write_text(written.stdout, encoding="utf-8")
+    assert [len(one.words) for one in read_treebank(tmp_path / "b.conllu")] == [5, 2]
+    again = CliRunner().invoke(app, ["parse", str(trained[0]), str(tmp_path / "b.conllu")])
+    assert again.stdout == written.stdout
+    asked = ["evaluate", str(trained[0]), "--data", str(tmp_path / "b.conllu"), "--json"]
+    assert json.loads(CliRunner().invoke(app, asked).stdout)["las_subtypes"] == 1.0

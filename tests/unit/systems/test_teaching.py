@@ -22,7 +22,7 @@ from regard.errors import DataError, RecipeError
 from regard.inspection import record
 from regard.models import Sizes, Transformer
 from regard.systems import build
-from regard.systems.gold import pair_gold, word_links
+from regard.systems.gold import pair_gold, text_gold, word_links
 from regard.systems.teaching import Teaching, following_loss, share_following
 from regard.text import Words
 from regard.training import Stepped
@@ -282,3 +282,31 @@ def test_a_fixed_head_looks_at_its_offset_also_when_it_writes(tmp_path: Path) ->
     for n in range(3):
         logits, state = model.step(state, batch.target[:, n])
         assert torch.allclose(logits, whole[:, n], atol=1e-5)
+
+
+def test_a_bert_is_taught_trees_of_its_lines(tmp_path: Path) -> None:
+    """The links of a stream: of each line its tree, behind the beginning of its document."""
+    lines = [["the dog barks.\n", "\n", "the dog barks .\n"], ["the dog barks."]]
+    (tmp_path / "t.conllu").write_text(TREE * 3, encoding="utf-8")
+    lesson = parse_lesson(f"encoder.0.0=heads:{tmp_path}/t.conllu")
+    (links,) = text_gold([lesson], lambda: iter(lines), WORDS)
+    stream = np.asarray([[0, 16]])  # BOS 4 tokens 4 tokens EOS BOS 4 tokens EOS
+    found = links.of(stream, collate(CORPUS, [0]))[:, 1:] - 1
+    tree = [[0, 1], [1, 2], [3, 2]]
+    assert found.tolist() == [[q + at, k + at] for at in (1, 5, 11) for q, k in tree]
+    (tmp_path / "text").write_text("the dog barks.\n" * 3, encoding="utf-8")
+    changes: dict[str, object] = {
+        **{"model.n_layers": 1, "model.d_model": 16, "model.n_heads": 2, "model.context": 8},
+        **{"model.d_feedforward": 16, "text.kind": "words", "training.updates": 2},
+        **{"training.validate_every": 2},
+    }
+    events = regard.train(
+        "bert-tiny",
+        text=tmp_path / "text",
+        teach=str(lesson.head) + f"=heads:{tmp_path}/t.conllu",
+        out=tmp_path / "m",
+        changes=changes,
+        device="cpu",
+        threads=1,
+    )
+    assert [one.update for one in events if isinstance(one, Stepped)] == [1, 2]
