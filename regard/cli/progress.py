@@ -1,11 +1,15 @@
 """How far long work is: a bar at a terminal, plain lines elsewhere; all on stderr."""
 
 import time
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn
+
+if TYPE_CHECKING:
+    from regard.training.events import Progressed
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -80,3 +84,21 @@ class Showing:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def shower(showing: Showing) -> "Callable[[Progressed], None]":
+    """What shows the progress of several things, one after the other, each with a bar."""
+    last = ""
+
+    def show(event: "Progressed") -> None:
+        nonlocal last
+        if event.what != last:
+            showing.begin(event.n_all, event.what)
+            last = event.what
+        line = f"{event.what}: {event.n_done:,} of {event.n_all:,}"
+        if event.n_done == event.n_all:
+            showing.end(event.n_all)
+        else:
+            showing.at(event.n_done, line, line)
+
+    return show

@@ -10,11 +10,9 @@ import typer
 from regard.cli import searching
 
 if TYPE_CHECKING:
-    from regard.cli.progress import Showing
     from regard.inspection.figures import DrawnFigure
     from regard.systems.pruning import Pruning
-    from regard.systems.workbench import HeldOutQuality, Tell
-    from regard.training.events import Progressed
+    from regard.systems.workbench import HeldOutQuality
 
 _KINDS = ("encoder", "decoder", "cross")
 
@@ -74,7 +72,7 @@ def prune(
     device: searching.Device = "auto",
 ) -> None:
     """Take heads out of a model for good: a smaller, faster folder, and what it costs."""
-    from regard.cli.progress import Showing
+    from regard.cli.progress import Showing, shower
     from regard.inspection.figures import checked_path
     from regard.systems.pruning import prune as prune_model
 
@@ -82,7 +80,7 @@ def prune(
     searching.set_threads(threads)
     if save is not None:
         checked_path(save)
-    with Showing() as showing:
+    with Showing(is_silent=as_json) as showing:
         done = prune_model(
             model,
             out,
@@ -98,7 +96,7 @@ def prune(
             with_curve=save is not None,
             seed=seed,
             device=device,
-            tell=_shower(showing),
+            tell=shower(showing),
         )
     if save is not None:
         _drawn(done).save(save)
@@ -106,24 +104,6 @@ def prune(
         typer.echo(json.dumps(_plain(done), ensure_ascii=False, indent=2))
     else:
         _print(done)
-
-
-def _shower(showing: "Showing") -> "Tell":
-    """What shows how far it is: a bar for each thing that is counted."""
-    last = ""
-
-    def show(event: "Progressed") -> None:
-        nonlocal last
-        if event.what != last:
-            showing.begin(event.n_all, event.what)
-            last = event.what
-        line = f"{event.what}: {event.n_done:,} of {event.n_all:,}"
-        if event.n_done == event.n_all:
-            showing.end(event.n_all)
-        else:
-            showing.at(event.n_done, line, line)
-
-    return show
 
 
 def _print(done: "Pruning") -> None:

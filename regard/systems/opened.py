@@ -29,7 +29,10 @@ from regard.text.given import checked_text
 if TYPE_CHECKING:
     from regard.data.minimal_pairs import MinimalPair
     from regard.systems.analogies import AnalogyEvaluation
+    from regard.systems.causes import CauseReport
     from regard.systems.challenge import Challenge
+    from regard.systems.probing import ProbeReport
+    from regard.systems.workbench import Tell
 
 Held = TypeVar("Held", bound="OpenedModel")
 
@@ -282,6 +285,47 @@ class OpenedModel:
         return study_heads(
             self, treebank, tests, passages, align, gold_from=gold_from, n_random=seeds, told=told
         )
+
+    def probe(
+        self,
+        treebank: str | Path,
+        test: str | Path | None = None,
+        *,
+        most: int = 2000,
+        tell: "Tell" = lambda event: None,
+    ) -> "ProbeReport":
+        """What each layer knows of its words, by probes and their control tasks.
+
+        Args:
+            treebank: CoNLL-U (plain, .gz, .xz) or ``phrasebook:en-fr:valid``: probes learn from it.
+            test: where they are measured; without it every other sentence of the treebank.
+            most: sentences of each that are read.
+            tell: is told how far it is.
+        """
+        from regard.systems.probing import probe_layers
+
+        return probe_layers(self, treebank, test, most=most, tell=tell)
+
+    def causes(
+        self,
+        corpus: str,
+        *,
+        of: str | None = None,
+        report: str | Path | None = None,
+        tell: "Tell" = lambda event: None,
+    ) -> "CauseReport":
+        """Which head each construction needs: what a translator loses when the head is off.
+
+        Args:
+            corpus: pairs with trees and constructions: ``phrasebook:en-fr:test:500``.
+            of: the heads that are tried, ``"encoder"`` or ``"cross.1"``; usually all.
+            report: what ``regard heads --json`` said: the head that follows a relation is
+                measured too.
+            tell: is told how far it is.
+        """
+        from regard.systems.causes import find_causes
+
+        return find_causes(self, corpus, of=of, report=report, tell=tell)
 
     def _check(
         self, source: Any, target: str | None, search: Search | None, n_new: int | None

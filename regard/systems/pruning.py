@@ -5,7 +5,6 @@ Levy and Neubig 2019), by what heads were found to do (`regard heads`), or by ch
 """
 
 import copy
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +19,7 @@ from regard.attention import MultiHeadAttention, Site
 from regard.config.network import LayeredHeads
 from regard.data import Batch
 from regard.devices import choose_device
-from regard.errors import DataError, UsageError
+from regard.errors import UsageError
 from regard.files import whole_folder
 from regard.folder import LoadedModel, load_lexicon, save, save_lexicon
 from regard.folder.weights import WEIGHTS
@@ -32,7 +31,7 @@ from regard.models import Model
 from regard.shapes import Float, Tensor
 from regard.systems.loading import load
 from regard.systems.results import Result
-from regard.systems.workbench import HeldOutQuality, Tell, Workbench
+from regard.systems.workbench import HeldOutQuality, Tell, Workbench, read_report
 from regard.training.events import Progressed
 from regard.training.tasks import Task
 
@@ -197,29 +196,19 @@ def _count(keep: int | str, n_heads: int) -> int:
 def _read_gains(
     report: str | Path | None, model: Model, heads: Sequence[Head]
 ) -> dict[Head, float]:
-    """Of each head the most that it gains over a fixed offset, of all relations it is best at."""
+    """Of each head the most that it gains over a fixed offset, of all relations."""
     if report is None:
         raise UsageError(
             "gain is read from a report: print it with `regard heads MODEL --treebank FILE --json` "
             "and name it with --report"
         )
-    try:
-        read = json.loads(Path(report).read_text(encoding="utf-8"))
-        relations = [(one, one["score"] - one["offset"]) for one in read["relations"].values()]
-        names = [
-            f"{one.get('kind', heads[0].kind)}.{one['layer']}.{one['head']}" for one, _ in relations
-        ]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"{report} is no report of heads ({error!r}): print one with `regard heads MODEL "
-            "--treebank FILE --json`"
-        ) from error
-    gains = dict.fromkeys(heads, 0.0)
-    for name, (_, gain) in zip(names, relations, strict=True):
-        (head,) = find_heads(model, name)
-        if head in gains:
-            gains[head] = max(gains[head], gain)
-    return gains
+    spread = read_report(report)["spread"]
+    most = {
+        name: max(row, default=0.0)
+        for name, row in zip(spread["heads"], spread["gain"], strict=True)
+    }
+    find_heads(model, list(most))  # refuses a report of another model
+    return {head: most.get(head.name, 0.0) for head in heads}
 
 
 def _by_importance(bench: Workbench, model: Model, heads: Sequence[Head]) -> list[Head]:

@@ -129,8 +129,9 @@ def test_gates_follow_what_a_loss_asks_for() -> None:
 
 def test_gain_is_read_from_a_report(folder, data, tmp_path: Path) -> None:
     report = tmp_path / "heads.json"
-    best = {"kind": "encoder", "layer": 1, "head": 2, "score": 90.0, "offset": 40.0}
-    report.write_text(json.dumps({"relations": {"det": best}}))
+    names = [f"encoder.{layer}.{head}" for layer in range(2) for head in range(3)]
+    gain = [[0.0, 0.5 if name == "encoder.1.2" else -0.1] for name in names]
+    report.write_text(json.dumps({"relations": {}, "spread": {"heads": names, "gain": gain}}))
     done = prune(
         folder(),
         tmp_path / "one",
