@@ -36,7 +36,12 @@ from regard.models.glimpses import Retina
 from regard.systems.glimpse_results import GlimpseEvaluation
 
 MINUTES = 38.0
-COARSE = {"model.patch": 12, "model.n_scales": 3, "model.n_glimpses": 8}
+COARSE = {
+    "model.patch": 12,
+    "model.n_scales": 3,
+    "model.n_glimpses": 8,
+    "training.learning_rate": 0.001,
+}
 COARSER = COARSE | {"model.n_scales": 4}
 OTHERS: dict[str, dict[str, object]] = {
     "random": {"model.locator": "random"},

@@ -35,6 +35,7 @@ class GlimpsesSection(Network):
     # Where it looks: learned, or to compare with as it was first, anywhere, or fixed places.
     locator: Literal["learned", "frozen", "random", "centre", "raster"] = "learned"
     baseline: Literal["learned", "average", "none"] = "learned"  # of REINFORCE
+    locator_sees: Literal["state", "glimpse"] = "state"  # the core's alone, or what was seen too
     feedback: Literal["last", "every"] = "last"  # the glimpse whose belief it learns by, or all
     labels: tuple[str, ...] = ()  # found in the training data
 

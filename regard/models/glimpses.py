@@ -28,6 +28,7 @@ from regard.shapes import Bool, Float, Int, Tensor
 LOCATORS = ("learned", "frozen", "random", "centre", "raster")
 BASELINES = ("learned", "average", "none")
 FEEDBACKS = ("last", "every")
+SIGHTS = ("state", "glimpse")
 CORES: dict[str, Callable[[int, int], nn.LSTMCell | nn.RNNCell]] = {
     "lstm": nn.LSTMCell,
     "rnn": partial(nn.RNNCell, nonlinearity="relu"),
@@ -162,16 +163,29 @@ class Core(nn.Module):
 
 
 class Locator(nn.Module):
-    """Where to look next: the middle of a normal distribution, ``tanh(V relu(W h))``."""
+    """Where to look next: the middle of a normal distribution, ``tanh(V relu(W h))``.
 
-    def __init__(self, d_hidden: int) -> None:
+    With ``d_patch``, ``tanh(V relu(W h + E [ρ, l]))``: it also sees the glimpse itself, by weights
+    of its own. What the core remembers is learned to tell labels, and says little of places.
+    """
+
+    def __init__(self, d_hidden: int, d_patch: int | None = None) -> None:
         super().__init__()
         self.hidden = nn.Linear(d_hidden, d_hidden // 2)
         self.place = nn.Linear(d_hidden // 2, 2)
+        self.eye = None if d_patch is None else nn.Linear(d_patch + 2, d_hidden // 2)
 
-    def forward(self, state: Float[Tensor, "B H"]) -> Float[Tensor, "B 2"]:
-        """The most probable place."""
-        return torch.tanh(self.place(F.relu(self.hidden(state))))
+    def forward(
+        self,
+        state: Float[Tensor, "B H"],
+        patches: Float[Tensor, "B P"],
+        places: Float[Tensor, "B 2"],
+    ) -> Float[Tensor, "B 2"]:
+        """The most probable place after a glimpse."""
+        hidden: Tensor = self.hidden(state)
+        if self.eye is not None:
+            hidden = hidden + self.eye(torch.cat([patches, places], 1))
+        return torch.tanh(self.place(F.relu(hidden)))
 
 
 @dataclass(frozen=True)
@@ -195,6 +209,7 @@ class RecurrentAttention(Model):
     training, and falls to ``least_deviation`` as the reward expected rises to 1: who knows looks
     closely. In use the most probable place is taken. ``feedback`` is what it learns by: the
     label after the "last" glimpse as in the paper, or what is believed after "every" one.
+    ``locator_sees`` the core's "state" as in the paper, or the last "glimpse" too.
     """
 
     def __init__(
@@ -211,10 +226,11 @@ class RecurrentAttention(Model):
         locator: str = "learned",
         baseline: str = "learned",
         feedback: str = "last",
+        locator_sees: str = "state",
     ) -> None:
         super().__init__(padding=0)
         choices = ((locator, LOCATORS), (baseline, BASELINES), (feedback, FEEDBACKS))
-        for given, known in choices:
+        for given, known in (*choices, (locator_sees, SIGHTS)):
             if given not in known:
                 raise UsageError(f"there is no {given!r} here: choose one of {', '.join(known)}")
         if n_glimpses < 1 or n_labels < 1 or deviation <= 0:
@@ -229,7 +245,8 @@ class RecurrentAttention(Model):
         d_patch = n_channels * retina.n_scales * retina.side**2
         self.glimpse = GlimpseNetwork(d_patch, d_hidden // 2, d_hidden)
         self.core = Core(core, d_hidden, d_hidden)
-        self.locator = Locator(d_hidden).requires_grad_(locator == "learned")
+        seen = d_patch if locator_sees == "glimpse" else None
+        self.locator = Locator(d_hidden, seen).requires_grad_(locator == "learned")
         self.output = nn.Linear(d_hidden, n_labels)
         self.expecting = nn.Linear(d_hidden, 1) if baseline == "learned" else None
         self.average = MovingAverage() if baseline == "average" else None
@@ -264,10 +281,12 @@ class RecurrentAttention(Model):
             if path is not None:
                 place = path[:, t]
             elif t:
-                place, *chance = self._drawn(states[-1].detach())
+                mean = self.locator(states[-1].detach(), patches, place)
+                place, *chance = self._drawn(mean, states[-1].detach())
                 drawn.append((chance[0], chance[1]))
             places.append(place)
-            h, state = self.core(self.glimpse(self.retina(pictures, place), place), state)
+            patches: Tensor = self.retina(pictures, place)
+            h, state = self.core(self.glimpse(patches, place), state)
             states.append(h)
         none = pictures.new_zeros(len(pictures), 0)
         chances, expected = (
@@ -291,14 +310,13 @@ class RecurrentAttention(Model):
         return path.expand(n, -1, -1)
 
     def _drawn(
-        self, state: Float[Tensor, "B H"]
+        self, mean: Float[Tensor, "B 2"], state: Float[Tensor, "B H"]
     ) -> tuple[Float[Tensor, "B 2"], Float[Tensor, "B"], Float[Tensor, "B"]]:
         """The next place, ``log p`` of it but for a constant, and the reward expected before it.
 
         No gradient comes back from a place. One that is drawn may lie outside: it counts as drawn,
         and the retina stays at the edge.
         """
-        mean = self.locator(state)
         expected = torch.zeros_like(mean[:, 0])
         if self.expecting is not None:
             expected = self.expecting(state)[:, 0]

@@ -315,6 +315,7 @@ def _build(network: Network, n_source_tokens: int, n_target_tokens: int) -> Mode
         locator=network.locator,
         baseline=network.baseline,
         feedback=network.feedback,
+        locator_sees=network.locator_sees,
     )
 
 

@@ -53,8 +53,9 @@ def test_places_are_pixels() -> None:
     assert inside(places[:, None], boxes, SIZE)[:2, 0].tolist() == [True, False]
 
 
-def test_what_is_told_trains_all_but_the_locator_and_draws_train_it_alone() -> None:
-    model, labels = network(), torch.tensor([0, 1, 2])
+@pytest.mark.parametrize("sees", ["state", "glimpse"])
+def test_what_is_told_trains_all_but_the_locator_and_draws_train_it_alone(sees: str) -> None:
+    model, labels = network(locator_sees=sees), torch.tensor([0, 1, 2])
     seen = model.look(pictures())
     F.cross_entropy(seen.logits[:, -1], labels).backward()
     learned = {name for name, one in model.named_parameters() if one.grad is not None}
@@ -81,7 +82,7 @@ def test_the_probability_is_that_of_the_places_that_were_drawn() -> None:
         for t in range(3):
             place = seen.places[:, t]
             h, state = model.core(model.glimpse(model.retina(pictures(), place), place), state)
-            means.append(model.locator(h))
+            means.append(model.locator(h, model.retina(pictures(), place), place))
     middle = torch.stack(means, 1)
     wanted = Normal(middle, 0.3).log_prob(seen.places[:, 1:]).sum(-1)
     constant = Normal(torch.zeros(2), 0.3).log_prob(torch.zeros(2)).sum()
@@ -141,6 +142,15 @@ def test_places_that_are_not_learned(policy: str) -> None:
     else:
         assert places.abs().max() <= 1
         assert places.std() > 0.3
+
+
+def test_a_locator_that_sees_the_glimpse_needs_no_memory_of_it() -> None:
+    patches, place = torch.rand(2, 2, SCALES * 2 * SIDE**2), torch.zeros(2, 2)
+    state = torch.zeros(2, 10)
+    for sees, depends in (("state", False), ("glimpse", True)):
+        locator = network(locator_sees=sees).locator
+        same = locator(state, patches[0], place).equal(locator(state, patches[1], place))
+        assert same != depends
 
 
 def test_a_frozen_locator_looks_where_it_would_but_learns_nothing() -> None:
