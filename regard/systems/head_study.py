@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from regard.attention import Site
 from regard.data import (
     AnnotatedSentence,
     arcs_between_units,
@@ -16,7 +17,7 @@ from regard.data import (
     read_treebank,
 )
 from regard.errors import DataError, UsageError
-from regard.inspection.head_study.findings import Finding, find, halves, tabulate
+from regard.inspection.head_study.findings import LEAST, Finding, find, halves, tabulate
 from regard.inspection.head_study.profiles import profiles, share_findings
 from regard.inspection.head_study.report import HeadReport, OtherFinding, StudiedPart
 from regard.inspection.head_study.spread import spread_of
@@ -32,8 +33,9 @@ from regard.inspection.head_study.trials import (
 )
 from regard.inspection.head_study.wording import answer
 from regard.inspection.heads import Head, n_heads
-from regard.inspection.recording import at, record
+from regard.inspection.recording import Recording, at, record
 from regard.models import Model
+from regard.shapes import Float, Tensor
 from regard.special import UNKNOWN
 from regard.systems.head_alignment import checked_pairs, find_alignment
 from regard.systems.opened import OpenedModel
@@ -125,6 +127,11 @@ def study_heads(
     chosen, measured = _two(tried)
     random = [_two(control) for control in controls]
     rulers = _rulers(heads, chosen, measured, random)
+    if not rulers["relations"]:
+        raise DataError(
+            f"{treebank}: there are too few arcs to measure heads by, since no part has {LEAST} of "
+            "them: give more sentences with trees."
+        )
     found = {
         part.said.name: _coreferent(heads, reading, opened.model, part, seeds) for part in passages
     }
@@ -269,12 +276,20 @@ class _Reading:
                 ids = padded([one.ids for one in some], self._opened.device)
                 with record(model, *sorted({site.probe for site in sites})) as recording:
                     self._opened._read_rows(model, ids)
-                layers = (at(recording, site).cpu() for site in sites)
+                layers = (_weights(recording, site) for site in sites)
                 found.append(try_batch(some, rows, layers))
                 self._n_read += len(rows)
                 if self._told is not None:
                     self._told(self._n_read, self._n_all)
         return Tried.joined(found)
+
+
+def _weights(recording: Recording, site: Site) -> Float[Tensor, "B H L L"]:
+    """What passed there; where every word had halted before, nothing is looked at."""
+    passed = recording.all(site.probe)
+    if site.occasion is not None and site.occasion >= len(passed):
+        return torch.zeros_like(passed[0]).cpu()
+    return at(recording, site).cpu()
 
 
 def _step(part: Part, most: int | None) -> int:

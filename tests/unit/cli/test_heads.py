@@ -96,6 +96,7 @@ def test_files_of_every_kind_and_the_table(
         ("bert", ("--treebank", "missing.conllu"), "missing.conllu"),
         ("bert", ("--treebank", "phrasebook:zh-en:train:20"), "unknown to the model"),
         ("bert", ("--treebank", "dates:test:20"), "trees"),
+        ("bert", ("--treebank", "phrasebook:en-fr:train:3"), "too few arcs"),
         ("bert", (*TREES, "--save", "heads.docx"), "heads.docx"),
         ("bert", (*TREES, "--align", "phrasebook:en-fr:train:9"), "--align"),
         ("transformer", (*TREES, "--align", "a|b"), "no file a"),
