@@ -80,12 +80,18 @@ class CompressedAttention(Attention):
         """
         mask = torch.cat([~is_seen.any(-1, keepdim=True), is_seen], dim=-1)[:, None]
         null = torch.zeros_like(query[..., :1])
-        scores = torch.cat([null, *(self.score(query, part.key) for part in parts)], dim=-1)
+        scores = torch.cat([null, *(self._scores(query, part) for part in parts)], dim=-1)
         weights = self.weights(masked_softmax(self.scores(scores), mask))
         shares = weights[..., 1:].split([part.length for part in parts], dim=-1)
         pairs = zip(shares, parts, strict=True)
-        context: Tensor = self.contexts(sum(share @ part.value for share, part in pairs))
+        context: Tensor = self.contexts(sum(_gathered(share, part) for share, part in pairs))
         return context
+
+    def _scores(self, query: Float[Tensor, "B H Q E"], part: Cache) -> Float[Tensor, "B H Q M"]:
+        if not _is_shared(query, part):
+            return self.score(query, part.key)  # type: ignore[no-any-return]
+        # One query a row, all for one memory: they stand side by side, and nothing is copied.
+        return self.score(query.transpose(0, 2), part.key).transpose(0, 2)  # type: ignore[no-any-return]
 
     def _by_phases(
         self, query: Float[Tensor, "B H L E"], memory: Cache
@@ -122,3 +128,13 @@ class CompressedAttention(Attention):
         kernel = convolution.weight.transpose(1, 2).flatten(1)
         made = F.linear(blocks, kernel, convolution.bias)
         return made.view(batch, n_blocks, n_heads, width).transpose(1, 2)
+
+
+def _is_shared(rows: Float[Tensor, "B H Q K"], part: Cache) -> bool:
+    return len(part.key) == 1 and len(rows) > 1 and rows.shape[2] == 1
+
+
+def _gathered(share: Float[Tensor, "B H Q M"], part: Cache) -> Float[Tensor, "B H Q E"]:
+    if not _is_shared(share, part):
+        return share @ part.value
+    return (share.transpose(0, 2) @ part.value).transpose(0, 2)

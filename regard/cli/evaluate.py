@@ -42,7 +42,7 @@ def evaluate(
     controls: Annotated[
         bool,
         typer.Option(
-            "--controls", help="For captions: also measure some that did not see the picture."
+            "--controls", help="Also measure captions or summaries that took less to make."
         ),
     ] = False,
     extractor: Annotated[
@@ -96,7 +96,8 @@ def evaluate(
     if data is not None:
         _show_found(system, {"data": data}, device, threads, as_json=as_json)
         return
-    if images is not None or captions is not None or controls:
+    has_own = _has_own_measures(system)
+    if images is not None or captions is not None or (controls and not has_own):
         given = {
             "images": images,
             "captions": captions,
@@ -106,6 +107,12 @@ def evaluate(
         told: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
         if captions is not None or controls:
             told |= {"controls": controls, "beam": beam, "alpha": alpha, "penalty": penalty}
+        _show_found(system, told, device, threads, as_json=as_json)
+        return
+    if has_own:
+        sides = {"source": source, "target": target, "corpus": corpus}
+        told = {key: value for key, value in sides.items() if value is not None}
+        told |= {"controls": controls, "beam": beam, "alpha": alpha, "penalty": penalty}
         _show_found(system, told, device, threads, as_json=as_json)
         return
     needs_sources = system == model or (against is not None and against.is_dir())
@@ -148,6 +155,14 @@ def evaluate(
     if dialogue is not None:
         report = replace(report, diversity=Diversity.of(lines))
     show(report, is_json=as_json)
+
+
+def _has_own_measures(model: Path) -> bool:
+    """Whether a model is measured otherwise than by comparing sentences."""
+    from regard.folder import read_folder
+    from regard.systems import system_of
+
+    return model.is_dir() and system_of(read_folder(model).recipe).has_own_measures
 
 
 def _show_found(

@@ -221,6 +221,6 @@ def tell(sentence: str) -> None:
 
 def why_left_out(translator: "Translator") -> str:
     """What ends a source that is too long, and what to do about it."""
-    if translator.limit < translator.max_tokens:
+    if translator.max_tokens is not None and translator.limit < translator.max_tokens:
         return f"the model learned {translator.limit:,} places: a larger model.max_length has more"
     return "--max-tokens allows more"

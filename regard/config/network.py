@@ -25,6 +25,7 @@ class Network(Section):
         "translation": "translation",
         "dialogue": "dialogue",
         "sequences": "sequences",
+        "summary": "summaries",
     }
     measures: ClassVar[tuple[str, ...]] = ("bleu", "chrf", "exact")
     compares: ClassVar[str] = "translations"

@@ -97,6 +97,42 @@ class UniversalSection(Heads):
         return self
 
 
+class CompressedSection(Heads):
+    """T-DMCA: a decoder alone, whose layers see a window or a compressed memory (Liu et al. 2018).
+
+    In ``layers``: L is a local layer, M a memory-compressed one, from below.
+    """
+
+    systems: ClassVar[Mapping[str, str]] = {"summary": "summaries"}
+    kind: Literal["compressed"] = "compressed"
+    layers: Annotated[str, Field(pattern=r"^[LM]{1,100}$")] = "LMLML"
+    block: Places = 256  # places that a local layer sees
+    stride: Annotated[int, Field(ge=1, le=4096)] = 3  # places that become one of the memory
+    source_loss: Annotated[float, Field(ge=0.0)] = 0.0  # of words of the source, beside the target
+    norm: Literal["pre", "post"] = "pre"
+    tie: Literal["three-way"] = "three-way"  # source and target are one sequence
+
+    @property
+    def least_size(self) -> int:
+        """As above; a layer has four matrices of attention and two of feed-forward."""
+        return len(self.layers) * self.width * (4 * self.width + 2 * self.d_feedforward)
+
+    @property
+    def shape(self) -> str:
+        """Layers and widths, in words."""
+        return f"{counted(len(self.layers), 'layer')} {self.layers} {super().shape}"
+
+    @model_validator(mode="after")
+    def _can_be_computed(self) -> Self:
+        self._require_even_width()
+        if self.attention_dropout is not None:
+            raise ValueError(
+                f"attention_dropout = {self.attention_dropout} is on weights, which a model of "
+                "kind compressed never forms all at once: leave it out, and set dropout"
+            )
+        return self
+
+
 class RecurrentNetwork(Network):
     """The widths of recurrent layers."""
 
@@ -452,6 +488,7 @@ def _layers(encoder: int, decoder: int | None) -> str:
 NETWORKS: dict[str, type[Network]] = {
     "transformer": TransformerSection,
     "universal": UniversalSection,
+    "compressed": CompressedSection,
     "sutskever": SutskeverSection,
     "bahdanau": BahdanauSection,
     "luong": LuongSection,

@@ -37,6 +37,7 @@ class DataSection(Section):
     train: tuple[str, ...] = ()
     valid: tuple[str, ...] = ()
     max_length: Count = 256  # tokens on either side
+    read: Count | None = None  # tokens of a source that are read; without it long pairs are dropped
     max_ratio: Annotated[float, Field(gt=1.0)] | None = 6.0
     drops_duplicates: bool = True
     unit: Literal["file", "line"] = "file"  # of text that is not pairs: what a document is

@@ -27,7 +27,7 @@ _NEARLY = 1.1
 # A batch may end early, where the next rows would pad it, but not below this part of its budget.
 _FULL = 0.8
 # Source positions for one target position; beyond it a batch is made smaller, for memory's sake.
-_MOST_SOURCE = 2
+MOST_SOURCE = 2
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def _cut(source: Lengths, target: Lengths, budget: int, n_ranks: int) -> Rows:
     start, n = 0, len(target)
     while start < n:
         size = max(1, budget // int(target[start]))
-        for lengths, limit in ((target, budget), (source, _MOST_SOURCE * budget)):
+        for lengths, limit in ((target, budget), (source, MOST_SOURCE * budget)):
             size = min(size, max(1, limit // int(lengths[start : start + size].max())))
         if start + size < n:
             size = _least_padded(source[start : start + size], target[start : start + size])

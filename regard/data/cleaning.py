@@ -73,6 +73,7 @@ class Cleaner:
         max_ratio: tokens of the longer side for one of the shorter; ``None`` to keep them all.
         drops_duplicates: keep only the first of equal pairs (8 bytes of memory a pair).
         held_out: hashes of validation pairs, to count how many of them appear.
+        n_read: tokens of a source that are read, where long ones are cut rather than dropped.
     """
 
     def __init__(
@@ -81,8 +82,10 @@ class Cleaner:
         max_ratio: float | None = 6.0,
         drops_duplicates: bool = True,
         held_out: Hashes | None = None,
+        n_read: int | None = None,
     ) -> None:
         self.max_length = max_length
+        self.n_read = n_read
         self.max_ratio = max_ratio
         self._seen = Seen() if drops_duplicates else None
         self._held_out = np.unique(held_out) if held_out is not None else None
@@ -100,12 +103,13 @@ class Cleaner:
         """
         self._n_read += len(pairs)
         limit = self.max_length * _CHARACTERS_PER_TOKEN
+        read = None if self.n_read is None else self.n_read * _CHARACTERS_PER_TOKEN
         kept = []
         for source, target in pairs:
-            pair = Pair(source.strip(), target.strip())
+            pair = Pair(source.strip()[:read], target.strip())
             if not pair.source or not pair.target:
                 self._drop("empty", pair)
-            elif len(pair.source) > limit or len(pair.target) > limit:
+            elif len(pair.target) > limit or (read is None and len(pair.source) > limit):
                 self._drop("too long", pair)
             else:
                 kept.append(pair)
@@ -132,7 +136,8 @@ class Cleaner:
         reasons = np.full(len(pairs), "", dtype="<U10")
         if self.max_ratio is not None:
             reasons[longer > self.max_ratio * shorter] = "ratio"
-        reasons[longer > self.max_length] = "too long"
+        limited = target_lengths if self.n_read is not None else longer
+        reasons[limited > self.max_length] = "too long"
         reasons[shorter == 0] = "empty"
         keep: npt.NDArray[np.bool_] = reasons == ""
         for i in np.flatnonzero(~keep):

@@ -18,6 +18,7 @@ _ENDINGS = (".csv", ".csv.gz")
 _DELIMITERS = (",", ";", "\t")  # as spreadsheets of various countries write them
 
 _COLUMNS = tomllib.loads(files(__package__).joinpath("columns.toml").read_text(encoding="utf-8"))
+PAIR_COLUMNS: tuple[tuple[str, str], ...] = tuple((one, two) for one, two in _COLUMNS["pairs"])
 _LANGUAGES = frozenset(_COLUMNS["languages"].split())
 
 Row = tuple[int, list[str]]  # the line it ends in, and its cells
@@ -109,7 +110,7 @@ def _delimiter(first: str) -> str:
 def _pair_places(path: Path, cells: Sequence[str]) -> tuple[int, int] | None:
     """Where source and target stand, if these are names of columns."""
     names = [cell.lower() for cell in cells]
-    for source, target in _COLUMNS["pairs"]:
+    for source, target in PAIR_COLUMNS:
         if source in names and target in names:
             return names.index(source), names.index(target)
     if len(names) == 2 and names[0] != names[1] and _LANGUAGES.issuperset(names):

@@ -96,6 +96,7 @@ def prepare(
     max_ratio: float | None = 6.0,
     drops_duplicates: bool = True,
     held_out: Sequence[AnySpec] = (),
+    n_read: int | None = None,
 ) -> PreparedCorpus:
     """Encode and clean a corpus into a folder, or open the folder if it already holds just that.
 
@@ -111,6 +112,7 @@ def prepare(
         max_ratio: see there.
         drops_duplicates: see there.
         held_out: the validation files, to count their pairs that appear here.
+        n_read: tokens of a source; the rest is cut, and no source is too long.
     """
     folder = Path(folder)
     target_tokenizer = target_tokenizer or source_tokenizer
@@ -120,7 +122,7 @@ def prepare(
     apart = [parse_spec(spec) for spec in held_out]
     if not parsed:
         raise DataError("No examples were named: set data.train, for example to train.en|train.de.")
-    options = [max_length, max_ratio, drops_duplicates]
+    options = [max_length, max_ratio, drops_duplicates, *([] if n_read is None else [n_read])]
     fingerprint = _fingerprint([source_tokenizer, target_tokenizer], [parsed, apart], options)
     header = read_header(folder)
     if header is not None and header.get("fingerprint") == fingerprint:
@@ -128,7 +130,7 @@ def prepare(
         found.require_vocabularies(len(source_tokenizer), len(target_tokenizer))
         return found
     hashes = hash_stripped(list(read_corpus(apart))) if apart else None
-    cleaner = Cleaner(max_length, max_ratio, drops_duplicates, hashes)
+    cleaner = Cleaner(max_length, max_ratio, drops_duplicates, hashes, n_read)
     with prepared_folder(folder, "corpus") as filling:
         written = _write(filling, parsed, [source_tokenizer, target_tokenizer], cleaner)
         account = cleaner.account()
@@ -184,6 +186,7 @@ def _encoded(
     kept = cleaner.clean_text(pairs)
     sources = tokenizers[0].encode_many([p.source for p in kept], n_threads=_N_THREADS)
     targets = tokenizers[1].encode_many([p.target for p in kept], n_threads=_N_THREADS)
+    sources = [one[: cleaner.n_read] for one in sources]
     lengths = [np.fromiter(map(len, side), np.int64, len(side)) for side in (sources, targets)]
     rows = np.flatnonzero(cleaner.keep_lengths(kept, *lengths))
     return [sources[i] for i in rows], [targets[i] for i in rows]

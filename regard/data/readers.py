@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from regard.corpora import Extract
 from regard.counting import counted
-from regard.data.comma_separated import read_pair_rows
+from regard.data.comma_separated import PAIR_COLUMNS, read_pair_rows
 from regard.data.conversations import is_held_out, pairs_of, read_conversations
 from regard.data.gettext import read_gettext
 from regard.data.lines import read_lines
@@ -140,10 +140,10 @@ def _texts_of_json(record: Any) -> tuple[str, str] | None:
     """Source and target of a record; of languages, the first is the source."""
     if not isinstance(record, dict):
         return None
-    if "source" in record or "target" in record:
-        inner = {key: record.get(key) for key in ("source", "target")}
-    else:
-        inner = record.get("translation", record)
+    named = next((pair for pair in PAIR_COLUMNS if all(key in record for key in pair)), None)
+    if named is None and ("source" in record or "target" in record):
+        return None
+    inner = record.get("translation", record) if named is None else {k: record[k] for k in named}
     if not isinstance(inner, dict):
         return None
     texts = [value for value in inner.values() if isinstance(value, str)]

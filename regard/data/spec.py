@@ -67,7 +67,7 @@ def parse_spec(
     if len(parsed.paths) == 1 and _ending(parsed.paths[0]) not in FORMATS:
         raise DataError(
             f"{parsed.name}: how pairs are written in this file cannot be told from its name. Use "
-            f"an ending out of {', '.join(FORMATS)} (also with .gz), or name two files: "
+            f"an ending out of {', '.join(FORMATS)} (also with .gz or .xz), or name two files: "
             "train.en|train.de."
         )
     return parsed
@@ -114,5 +114,5 @@ def _check_exists(path: Path) -> None:
 
 
 def _ending(path: Path) -> str:
-    name = path.name.lower().removesuffix(".gz")
+    name = path.name.lower().removesuffix(".gz").removesuffix(".xz")
     return Path(name).suffix

@@ -1,9 +1,10 @@
 """A decoder for long sequences: T-DMCA, the Transformer decoder with memory-compressed attention.
 
-Liu et al. (2018), "Generating Wikipedia by Summarizing Long Sequences". Source and target are one
-sequence, which a stack of two kinds of layers reads: local ones see a window of neighbours, others
-all that came before, compressed (:class:`~regard.attention.CompressedAttention`). What a layer
-keeps in training grows linearly with the sequence.
+Liu et al. (2018), "Generating Wikipedia by Summarizing Long Sequences". There is no encoder: source
+and target are one sequence, the <BOS> of the target between them. A stack of two kinds of layers
+reads it: local ones see a window of neighbours, others all that came before, compressed
+(:class:`~regard.attention.CompressedAttention`). What a layer keeps in training grows linearly with
+the sequence.
 
 The paper cuts a sequence into blocks that do not see each other; here the window of a local layer
 slides, so that no place is at the edge of a block.
@@ -18,8 +19,10 @@ from torch.utils.checkpoint import checkpoint
 
 from regard.attention import Cache, CompressedAttention, ScaledDot, Site, WindowAttention
 from regard.errors import SizeError, UsageError
+from regard.kernels import linear_cross_entropy
 from regard.models.encoder import Sizes
-from regard.models.model import Model, Predicted
+from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.model import Predicted
 from regard.models.sublayers import Embedding, build_positions
 from regard.models.tying import tied_output
 from regard.shapes import Bool, Float, Int, Tensor
@@ -65,18 +68,11 @@ class CompressedState:
     source: Int[Tensor, "R"]  # which of the sequences read a row goes on from
     n_read: Int[Tensor, "R"]
     lengths: Int[Tensor, "R"]
-    prompted: Float[Tensor, "R D"] | None  # what the reading ends with, until writing begins
 
     def reorder(self, rows: Int[Tensor, "N"]) -> "CompressedState":
         """Take these rows, in this order."""
-        prompted = self.prompted
-        return CompressedState(
-            tuple(one.reorder(rows) for one in self.layers),
-            self.source[rows],
-            self.n_read[rows],
-            self.lengths[rows],
-            None if prompted is None else prompted[rows],
-        )
+        layers = tuple(one.reorder(rows) for one in self.layers)
+        return CompressedState(layers, self.source[rows], self.n_read[rows], self.lengths[rows])
 
 
 class LongAttention(nn.Module):
@@ -226,10 +222,11 @@ class LongLayer(nn.Module):
         return torch.cat([self.around_feedforward(one, self.feedforward) for one in pieces], dim=1)
 
 
-class CompressedDecoder(Model):
-    """Says of every word which comes next, in sequences too long to compare all with all.
+class CompressedDecoder(EncoderDecoder):
+    """Reads a source, however long, and goes on with a target.
 
-    ``layers`` names the stack from below: L is a local layer, M a memory-compressed one.
+    ``layers`` names the stack from below: L is a local layer, M a memory-compressed one. While it
+    learns, the words of the source are predicted too: their loss counts ``source_loss`` times.
     """
 
     def __init__(
@@ -240,7 +237,7 @@ class CompressedDecoder(Model):
         layers: str = "LMLML",
         block: int = 256,
         stride: int = 3,
-        tie: str = "two-way",
+        source_loss: float = 0.0,
         padding: int = 0,
     ) -> None:
         super().__init__(padding)
@@ -250,7 +247,7 @@ class CompressedDecoder(Model):
                 "for local and M for memory-compressed, and give a block of 1 or more"
             )
         self.packs_rows = False
-        self.pattern = layers
+        self.source_loss = source_loss
         positions = build_positions("sinusoidal", sizes.d_model, 0)
         self.embedding = Embedding(
             n_tokens, sizes.d_model, positions, sizes.embedding_dropout, padding
@@ -263,70 +260,89 @@ class CompressedDecoder(Model):
             for one in layers
         )
         self.norm = sizes.final_norm()
-        self.output = tied_output(self.embedding, sizes.d_model, tie=tie)
+        self.output = tied_output(self.embedding, sizes.d_model, tie="two-way")
 
-    def hidden(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
-        """The vectors from which the next words are predicted."""
-        value = self.embedding(ids)
-        is_long = torch.is_grad_enabled() and ids.shape[1] > _KEPT_WHOLE
+    def hidden(
+        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
+    ) -> Float[Tensor, "B T D"]:
+        """The vectors from which the next words of the target are predicted."""
+        joined, at = self._joined(source, target)
+        return _taken(self.through(self.embedding(joined)), at)
+
+    def predict(
+        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"], is_real: Bool[Tensor, "B T"]
+    ) -> Predicted:
+        """The vectors of the target's places, and what it cost to read the source."""
+        joined, at = self._joined(source, target)
+        hidden = self.through(self.embedding(joined))
+        found = _taken(hidden, at)[is_real]
+        if not self.training or not self.source_loss:
+            return Predicted(found)
+        next_words = source[:, 1:]
+        is_read = next_words != self.padding
+        read = hidden[:, : source.shape[1] - 1][is_read]
+        loss = linear_cross_entropy(read, self.output.weight, next_words[is_read], 0.0)
+        return Predicted(found, self.source_loss * loss / max(1, len(read)))
+
+    def through(self, value: Float[Tensor, "B L D"]) -> Float[Tensor, "B L D"]:
+        """The layers, over words that are embedded."""
+        is_long = torch.is_grad_enabled() and value.shape[1] > _KEPT_WHOLE
         for layer in self.layers:
             value = checkpoint(layer, value, use_reentrant=False) if is_long else layer(value)
         normed: Tensor = self.norm(value)
         return normed
 
-    def predict(self, ids: Int[Tensor, "B T"], is_real: Bool[Tensor, "B T"] | None) -> Predicted:
-        """The vectors of the places that are real, which come before the padding; or of all."""
-        hidden = self.hidden(ids)
-        return Predicted(hidden.flatten(0, 1) if is_real is None else hidden[is_real])
+    def _joined(
+        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
+    ) -> tuple[Int[Tensor, "B L"], Int[Tensor, "B T"]]:
+        """Each source with its target right behind it, and where the target's places are."""
+        lengths = self._lengths(source)
+        at = lengths[:, None] + torch.arange(target.shape[1], device=target.device)
+        return F.pad(source, (0, target.shape[1]), value=self.padding).scatter(1, at, target), at
 
-    def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
-        """The logits of the word after each."""
-        logits: Tensor = self.logits(self.output(self.hidden(ids)))
-        return logits
-
-    def start(self, source: Int[Tensor, "B S"]) -> CompressedState:
-        """Read sequences, padded on the right."""
+    def _lengths(self, source: Int[Tensor, "B S"]) -> Int[Tensor, "B"]:
         lengths = (source != self.padding).sum(1)
         if not bool((lengths > 0).all()):
-            raise SizeError("a sequence has no words: give at least one, or <BOS> for none")
+            raise SizeError("a source has no words: give at least one, or its end")
+        return lengths
+
+    def start(self, source: Int[Tensor, "B S"]) -> CompressedState:
+        """Read sources, padded on the right."""
+        lengths = self._lengths(source)
         value, memories = self.embedding(source), []
-        for layer in self._stack:
+        for layer in self.stack:
             value, memory = layer.read(value, lengths)
             memories.append(memory)
         rows = torch.arange(len(source), device=source.device)
-        last = self.norm(value[rows, lengths - 1])
-        return CompressedState(tuple(memories), rows, lengths, lengths, last)
+        return CompressedState(tuple(memories), rows, lengths, lengths)
 
     def step(
         self, state: CompressedState, tokens: Int[Tensor, "R"]
     ) -> tuple[Float[Tensor, "R V"], CompressedState]:
-        """Take one more token a row, and give the logits of the next.
-
-        The first token of every search is <BOS>, which says "begin": writing goes on where the
-        reading ended, so it is not read.
-        """
-        if state.prompted is not None:
-            hidden, after = state.prompted, replace(state, prompted=None)
-        else:
-            value, memories = self.embedding.at(tokens, state.lengths), []
-            for layer, memory in zip(self._stack, state.layers, strict=True):
-                value, grown = layer.step(value, memory, state)
-                memories.append(grown)
-            hidden = self.norm(value)[:, 0]
-            after = replace(state, layers=tuple(memories), lengths=state.lengths + 1)
-        return self.logits(self.output(hidden)), after
+        """Take one more token a row, and give the logits of the next."""
+        value, memories = self.embedding.at(tokens, state.lengths), []
+        for layer, memory in zip(self.stack, state.layers, strict=True):
+            value, grown = layer.step(value, memory, state)
+            memories.append(grown)
+        logits = self.logits(self.output(self.norm(value)[:, 0]))
+        return logits, replace(state, layers=tuple(memories), lengths=state.lengths + 1)
 
     @property
     def sites(self) -> tuple[Site, ...]:
-        """Its layers' self-attention."""
+        """How each layer looks back, at the source and at what was written."""
         return tuple(
-            Site("decoder", i, f"layers.{i}.attention.inner.weights")
-            for i in range(len(self.layers))
+            Site("cross", i, f"layers.{i}.attention.inner.weights") for i in range(len(self.layers))
         )
 
     @property
-    def _stack(self) -> list[LongLayer]:
+    def stack(self) -> list[LongLayer]:
+        """Its layers, from below."""
         return [layer for layer in self.layers if isinstance(layer, LongLayer)]
+
+
+def _taken(value: Float[Tensor, "B L D"], at: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+    """The vectors at these places of each row."""
+    return value.gather(1, at[..., None].expand(-1, -1, value.shape[2]))
 
 
 def _places(cache: Cache, first: Int[Tensor, "B"], n: int) -> Cache:

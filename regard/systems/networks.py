@@ -9,6 +9,7 @@ from regard.config.alone import Alone
 from regard.config.network import Heads, Network
 from regard.config.networks import (
     BahdanauSection,
+    CompressedSection,
     ConvolutionalSection,
     LuongSection,
     NeuralTuringSection,
@@ -20,6 +21,7 @@ from regard.config.networks import (
 from regard.errors import RecipeError
 from regard.inspection.heads import attention_at
 from regard.models.bahdanau import Bahdanau
+from regard.models.compressed_decoder import CompressedDecoder
 from regard.models.convolutional import ConvolutionalSeq2Seq
 from regard.models.encoder import Sizes
 from regard.models.halting import Depth
@@ -53,6 +55,15 @@ def build_pair_network(model: Network, n_source_tokens: int, n_target_tokens: in
                 tie=model.tie,
                 scales_embeddings=model.scales_embeddings,
                 has_output_bias=model.has_output_bias,
+            )
+        case CompressedSection():
+            return CompressedDecoder(
+                n_target_tokens,
+                _sizes(model),
+                layers=model.layers,
+                block=model.block,
+                stride=model.stride,
+                source_loss=model.source_loss,
             )
         case UniversalSection():
             return UniversalTransformer(

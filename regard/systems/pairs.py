@@ -22,6 +22,7 @@ from regard.data import (
     read_corpus,
 )
 from regard.data.batch import Ids
+from regard.data.batching import MOST_SOURCE
 from regard.errors import DataError
 from regard.systems.gold import pair_gold
 from regard.text import Tokenizer, measure_fertility
@@ -93,12 +94,15 @@ def prepare_pairs(
         max_ratio=recipe.data.max_ratio,
         drops_duplicates=recipe.data.drops_duplicates,
         held_out=valid,
+        n_read=recipe.data.read,
     )
     note = corpus.account.warning()
     learned: Corpus = corpus
     validation: Validation | None
     if valid:
-        validation = _validation(valid, folder, source_tokenizer, target_tokenizer)
+        validation = _validation(
+            valid, folder, source_tokenizer, target_tokenizer, recipe.data.read
+        )
         if is_parted:
             note = (
                 "no validation files were named: one conversation in fifty is held out instead, "
@@ -119,10 +123,9 @@ def prepare_pairs(
             else "no validation files were named, and there are too few pairs to hold some out: "
             "the weights of the end will be kept"
         )
-    _, targets = learned.lengths()
     facts = Facts(
         n_pairs=len(learned),
-        n_target_tokens=int(targets.sum()) + len(learned),
+        n_target_tokens=_n_counted(learned, reads_long=recipe.data.read is not None),
         n_vocabulary=len(target_tokenizer),
         n_processes=n_processes,
     )
@@ -168,6 +171,16 @@ def _parted(specs: Sequence[Spec]) -> tuple[list[Spec], list[Spec]]:
     return [replace(spec, part="learned") for spec in specs], held
 
 
+def _n_counted(corpus: Corpus, *, reads_long: bool) -> int:
+    """Tokens that fill the budget of batches: those of targets, or of sources where they are long.
+
+    A batch has room for twice as many tokens of sources as of targets.
+    """
+    sources, targets = corpus.lengths()
+    counted_ = np.maximum(targets, sources // MOST_SOURCE) if reads_long else targets
+    return int(counted_.sum()) + len(corpus)
+
+
 def _longest(recipe: Recipe) -> int:
     """Of sentences to learn from: what the recipe allows and the model, with its end, can read."""
     n_places = recipe.model.n_places
@@ -176,7 +189,11 @@ def _longest(recipe: Recipe) -> int:
 
 
 def _validation(
-    specs: Sequence[Spec], folder: Path, source_tokenizer: Tokenizer, target_tokenizer: Tokenizer
+    specs: Sequence[Spec],
+    folder: Path,
+    source_tokenizer: Tokenizer,
+    target_tokenizer: Tokenizer,
+    n_read: int | None,
 ) -> Validation:
     """Every pair given is measured; none is dropped but empty ones."""
     corpus = prepare(
@@ -187,6 +204,7 @@ def _validation(
         max_length=100_000,
         max_ratio=None,
         drops_duplicates=False,
+        n_read=n_read,
     )
     references: list[str] = []
     for pair in read_corpus(specs):

@@ -88,6 +88,7 @@ class System:
     refusals: Mapping[str, str]
     # What is computed once before the data are read, and kept in the folder of the run.
     compute: Callable[[Recipe, Path], Iterator[Progressed]] = lambda recipe, folder: iter(())
+    has_own_measures: bool = False  # its evaluation is a table of its own, not BLEU of sentences
     n_read: Callable[[Recipe], float] = lambda recipe: 1.0  # tokens read for each that is counted
 
     def check_data(self, recipe: str, given: Collection[str]) -> None:

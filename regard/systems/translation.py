@@ -70,13 +70,13 @@ class Translator(OpenedModel):
     """One model, or an ensemble of models with one vocabulary."""
 
     others: tuple[LoadedModel, ...] = ()  # that vote with it
-    max_tokens: int = MAX_TOKENS  # of a source; what is beyond is left out
+    max_tokens: int | None = None  # of a source; what is beyond is left out
 
     takes: ClassVar[frozenset[str]] = frozenset({"search"})
     reads_sources: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.max_tokens < 1:
+        if self.max_tokens is not None and self.max_tokens < 1:
             raise UsageError(f"max_tokens = {self.max_tokens} is not possible: give 1 or more")
         for one in (self.loaded, *self.others):
             if not issubclass(system_of(one.recipe).open, Translator):
@@ -95,7 +95,7 @@ class Translator(OpenedModel):
         folder: str | Path | Sequence[str | Path],
         *,
         device: str | torch.device = "cpu",
-        max_tokens: int = MAX_TOKENS,
+        max_tokens: int | None = None,
     ) -> Held:
         """Open one model folder, or several that translate together."""
         paths = [folder] if isinstance(folder, str | Path) else folder
@@ -126,7 +126,13 @@ class Translator(OpenedModel):
     @property
     def limit(self) -> int:
         """The most tokens of a sentence that are read; learned positions end somewhere."""
-        return max(1, min([self.max_tokens, *(n - 1 for n in self._positions())]))
+        asked = self.usual_limit if self.max_tokens is None else self.max_tokens
+        return max(1, min([asked, *(n - 1 for n in self._positions())]))
+
+    @property
+    def usual_limit(self) -> int:
+        """The most tokens of a source, where nobody asks for another number."""
+        return MAX_TOKENS
 
     @overload
     def translate(  # type: ignore[overload-overlap]  # a str iterates too, but is one sentence

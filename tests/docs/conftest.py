@@ -45,6 +45,10 @@ TRAINED = {
         ),
         *("--set", "training.measure=loss", "--set", "training.decodes_at_validation=false"),
     ),
+    "runs/summary": (
+        *("train", "summary", "--data", "smalltalk:en:300", *SHORT, "--set", "text.size=400"),
+        *("--set", "training.decodes_at_validation=false"),
+    ),
     "runs/ram": ("train", "ram", *SHORT, "--images", "digits:train:100"),
     "runs/sagan": (
         *("train", "sagan", *SHORT, "--images", str(Path(__file__).parents[2] / "docs/pictures")),

@@ -175,8 +175,8 @@ def test_refusals_of_names(tmp_path):
     path = write(tmp_path / "a.xlsx", "a,b")
     assert refusal(path) == (
         f"{path}: how pairs are written in this file cannot be told from its name. Use an ending "
-        "out of .tsv, .txt, .csv, .jsonl, .ndjson, .json, .po (also with .gz), or name two files: "
-        "train.en|train.de."
+        "out of .tsv, .txt, .csv, .jsonl, .ndjson, .json, .po (also with .gz or .xz), or name two "
+        "files: train.en|train.de."
     )
     assert refusal("a|b|c") == (
         "'a|b|c' is not a name of examples: write one file (pairs.tsv) or two, source first "

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from regard.errors import SizeError, UsageError
 from regard.inspection.recording import record
+from regard.kernels import Dropout
 from regard.models import CompressedDecoder, Sizes
 from regard.models import compressed_decoder as module
 
@@ -27,28 +28,57 @@ def draw(rows: int, length: int) -> Tensor:
 @pytest.mark.parametrize("lengths", [(1, 1), (5, 2), (13, 9), (12, 3)])
 @torch.inference_mode()
 def test_decoding_with_its_memory_is_reading_at_once(layers: str, lengths: tuple[int, int]) -> None:
-    model, ids = build(layers), draw(2, 22)
-    whole = model(ids)
-    prompt = torch.zeros(2, max(lengths), dtype=torch.long)
+    model, target = build(layers), draw(2, 9)
+    source = draw(2, max(lengths))
     for row, length in enumerate(lengths):
-        prompt[row, :length] = ids[row, :length]
-    logits, state = model.step(model.start(prompt), torch.tensor([1, 1]))
-    for row, length in enumerate(lengths):
-        torch.testing.assert_close(logits[row], whole[row, length - 1])
-    rows = [1, 0, 1]  # hypotheses of one sequence share what was read
-    state = model.reorder(state, torch.tensor(rows))
-    for place in range(8):
-        at = [lengths[row] + place for row in rows]
-        logits, state = model.step(state, ids[rows, at])
-        torch.testing.assert_close(logits, whole[rows, at])
+        source[row, length:] = 0
+    whole = model(source, target)
+    logits, state = model.step(model.start(source), target[:, 0])
+    torch.testing.assert_close(logits, whole[:, 0])
+    rows = torch.tensor([1, 0, 1])  # hypotheses of one source share what was read
+    state = model.reorder(state, rows)
+    for place in range(1, 9):
+        logits, state = model.step(state, target[rows, place])
+        torch.testing.assert_close(logits, whole[rows, place])
+
+
+@torch.inference_mode()
+def test_rows_of_one_source_share_what_was_read() -> None:
+    model, source, target = build("LM"), draw(1, 11), draw(3, 5)
+    whole = model(source.expand(3, -1), target)
+    state = model.reorder(model.start(source), torch.tensor([0, 0, 0]))
+    for place in range(5):
+        logits, state = model.step(state, target[:, place])
+        torch.testing.assert_close(logits, whole[:, place])
 
 
 def test_the_future_and_the_padding_change_nothing() -> None:
-    model, ids = build("LMLML"), draw(2, 20)
-    whole = model(ids)
-    torch.testing.assert_close(model(ids[:, :13]), whole[:, :13])
-    padded = torch.cat([ids[:, :13], torch.zeros(2, 30, dtype=torch.long)], dim=1)
-    torch.testing.assert_close(model(padded)[:, :13], whole[:, :13])
+    model, source, target = build("LMLML"), draw(2, 13), draw(2, 8)
+    whole = model(source, target)
+    torch.testing.assert_close(model(source, target[:, :5]), whole[:, :5])
+    padded = torch.cat([source, torch.zeros(2, 30, dtype=torch.long)], dim=1)
+    torch.testing.assert_close(model(padded, target), whole)
+
+
+def test_the_words_of_the_source_are_learned_where_they_count() -> None:
+    model, source, target = build().train(), draw(2, 13), draw(2, 8)
+    source[1, 9:] = 0
+    is_real = torch.ones(2, 8, dtype=torch.bool)
+    assert model.predict(source, target, is_real).cost is None
+    model.source_loss = 0.5
+    for one in model.modules():
+        if isinstance(one, Dropout):
+            one.p = 0.0
+    cost = model.predict(source, target, is_real).cost
+    hidden = model.through(model.embedding(source))  # nothing behind a place changes it
+    wanted = source[:, 1:].flatten()
+    losses = torch.nn.functional.cross_entropy(
+        model.output(hidden[:, :-1]).flatten(0, 1), wanted, reduction="none"
+    )
+    expected = 0.5 * losses[wanted != 0].mean()
+    assert cost is not None
+    torch.testing.assert_close(cost, expected)
+    assert model.eval().predict(source, target, is_real).cost is None
 
 
 def test_local_layers_alone_reach_as_far_as_their_windows_and_compressed_ones_everywhere() -> None:
@@ -68,13 +98,13 @@ def test_local_layers_alone_reach_as_far_as_their_windows_and_compressed_ones_ev
 def test_long_sequences_are_computed_again_for_the_same_gradient(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ids = draw(1, 12)
+    source, target = draw(1, 12), draw(1, 3)
     found = []
     for kept in (100, 4):
         monkeypatch.setattr(module, "_KEPT_WHOLE", kept)
         model = build().train()
         torch.manual_seed(5)  # the same dropout in both passes of both ways
-        model(ids).sin().sum().backward()
+        model(source, target).sin().sum().backward()
         found.append([one.grad for one in model.parameters()])
     for mine, other in zip(*found, strict=True):
         torch.testing.assert_close(mine, other)
@@ -82,19 +112,19 @@ def test_long_sequences_are_computed_again_for_the_same_gradient(
 
 @torch.inference_mode()
 def test_what_passes_in_pieces_is_what_passes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, ids = build(), draw(1, 12)
-    whole = model(ids)
+    model, source, target = build(), draw(1, 12), draw(1, 3)
+    whole = model(source, target)
     monkeypatch.setattr(module, "_TOGETHER", 5)
-    torch.testing.assert_close(model(ids), whole)
+    torch.testing.assert_close(model(source, target), whole)
 
 
 @torch.inference_mode()
 def test_watching_changes_nothing_and_every_row_sums_to_one() -> None:
-    model, ids = build("LM"), draw(1, 11)
-    unwatched = model(ids)
+    model, source, target = build("LM"), draw(1, 8), draw(1, 3)
+    unwatched = model(source, target)
     probes = [site.probe for site in model.sites]
     with record(model, *probes) as recording:
-        torch.testing.assert_close(model(ids), unwatched)
+        torch.testing.assert_close(model(source, target), unwatched)
     local, compressed = (recording[probe] for probe in probes)
     assert local.shape == (1, 3, 11, 4)  # of the window
     assert compressed.shape == (1, 3, 11, 1 + 3)  # the null key and blocks of three
