@@ -148,7 +148,10 @@ def _guessed(
         at = torch.from_numpy(np.minimum(places, starts[batch + 1][:, None] - 1))
         mapped = vectors.values[:, at].flatten(1, 2) @ maps  # A Y BL R
         mapped = mapped.view(*mapped.shape[:2], *at.shape, -1)
-        yield batch.tolist(), (mapped[..., :, None, :] - mapped[..., None, :, :]).square().sum(-1)
+        # ‖a − b‖² = ‖a‖² + ‖b‖² − 2 a·b: no difference is ever written down.
+        squares = mapped.square().sum(-1)
+        products = mapped @ mapped.transpose(-1, -2)
+        yield batch.tolist(), squares[..., :, None] + squares[..., None, :] - 2 * products
 
 
 def _padded_tables(tables: Sequence[Float[Tensor, "..."]], n: int) -> Float[Tensor, "B L L"]:
