@@ -98,7 +98,7 @@ class NgramModel:
         found = np.full(len(ids), 1 / (n_words - 1))  # the beginning is never predicted
         place = ids
         for n, order in enumerate(self.orders, 1):
-            context = np.zeros(len(ids), np.int64) if n == 1 else np.r_[-1, place[:-1]]
+            context = np.zeros(len(ids), np.int64) if n == 1 else _one_later(place)
             context[at < n - 1] = -1
             is_known = context >= 0
             key = context[is_known] * n_words + ids[is_known]
@@ -115,6 +115,11 @@ class NgramModel:
         ends = np.cumsum(lengths)
         parts = np.split(np.log(found[at > 0]), ends[:-1])
         return parts if lengths else []
+
+
+def _one_later(place: Places) -> Places:
+    """The place of what ends one word before, wide enough to be multiplied by a vocabulary."""
+    return np.concatenate([np.array([-1]), place[:-1]]).astype(np.int64)
 
 
 def _stream(lengths: Sequence[int], words: Places, *, has_end: bool) -> tuple[Places, Places]:

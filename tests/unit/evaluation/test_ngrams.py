@@ -52,6 +52,15 @@ def test_more_context_helps_on_text_that_has_it() -> None:
     assert probability(trigrams, *"xaby") > 0.8 > 0.6 > probability(bigrams, *"xaby")
 
 
+def test_a_large_vocabulary_keeps_its_contexts_apart() -> None:
+    # 50,000 words: the number of a trigram is far beyond 32 bits.
+    sentences = [[f"{n}", f"{n + 1}", f"{n + 2}"] for n in range(0, 150_000, 3)] * 2
+    model = NgramModel(CountedText.of(sentences), 3)
+    last = sentences[-1]
+    assert probability(model, *last) > 0.5
+    assert probability(model, *last[:2], sentences[0][2]) < 0.01
+
+
 def test_rare_words_are_one_and_the_rest_is_left_out() -> None:
     text = CountedText.of([["a", "a", "once"], ["a", "b"]], most=3)
     assert set(text.vocabulary) == {"<s>", "</s>", "<unk>", "a"}
