@@ -41,7 +41,7 @@ def classify(
     searching.set_threads(threads)
     opened = open_model(model, choose_device(device))
     searching.write_utf8()
-    if opened.reads_pictures:
+    if opened.reads == "pictures":
         _classify_pictures(opened, text, top, gold, as_json=as_json)
         return
     judge = TextClassifier(opened.loaded)

@@ -124,7 +124,7 @@ def read_input(
     opened: OpenedModel, text: str, bounds: Bounds, n_tokens: int, what: str = "the text"
 ) -> str | bytes:
     """An input within the bounds, as the model takes it: a text, or the bytes of a picture."""
-    if opened.reads_pictures:
+    if opened.reads == "pictures":
         try:
             return b64decode(text, validate=True)
         except ValueError:

@@ -27,7 +27,7 @@ from regard.systems.caption_data import LONGEST, ROWS, prepare_captions, search_
 from regard.systems.caption_evaluation import CaptionEvaluation, evaluate_captions
 from regard.systems.evaluation import Evaluation, Lines, evaluate_pairs
 from regard.systems.networks import dropout_of
-from regard.systems.opened import OpenedModel, refusal
+from regard.systems.opened import OpenedModel, Reads, refusal
 from regard.systems.picture_sources import (
     PictureSource,
     compute_features,
@@ -60,7 +60,7 @@ class PictureCaptioner(OpenedModel):
     """A model that says what a picture shows."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"search"})
-    reads_pictures: ClassVar[bool] = True
+    reads: ClassVar[Reads] = "pictures"
 
     def __post_init__(self) -> None:
         if not isinstance(self.loaded.model, Captioner):

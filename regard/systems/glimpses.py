@@ -40,7 +40,7 @@ from regard.systems.glimpse_data import (
     size_of,
 )
 from regard.systems.glimpse_results import Glimpse, GlimpseEvaluation, PictureLabel, PlacesMeasured
-from regard.systems.opened import OpenedModel, refusal
+from regard.systems.opened import OpenedModel, Reads, refusal
 from regard.systems.results import Output, Scored
 from regard.systems.scoring import windows
 from regard.systems.system import IMAGES_ONLY, System, Wording
@@ -56,7 +56,7 @@ CONTROLS = ("random", "centre", "raster")  # places that do not depend on the pi
 class PictureClassifier(OpenedModel):
     """A model that tells what a picture shows after a few glimpses."""
 
-    reads_pictures: ClassVar[bool] = True
+    reads: ClassVar[Reads] = "pictures"
 
     def __post_init__(self) -> None:
         if not isinstance(self.loaded.model, RecurrentAttention):

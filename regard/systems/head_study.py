@@ -327,7 +327,7 @@ def _self_heads(opened: OpenedModel) -> list[Head]:
         if site.kind == kind
         for head in range(n_heads(model, site))
     ]
-    if not found or opened.reads_pictures:
+    if not found or opened.reads != "texts":
         raise UsageError(
             f"{opened.loaded.path} holds a model of kind {opened.loaded.recipe.model.kind}, whose "
             "words do not look at one another: heads are studied in a transformer, a bert or a gpt"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar
 
 import torch
 
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 Held = TypeVar("Held", bound="OpenedModel")
 
 
+Reads = Literal["texts", "pictures", "seeds"]  # what a model is given
+
+
 @dataclass(frozen=True)
 class OpenedModel:
     """A model that is ready for use; what it is decides what it can do.
@@ -52,7 +55,7 @@ class OpenedModel:
     has_traces: ClassVar[bool] = True
     reads_sources: ClassVar[bool] = False  # texts have a probability given a source
     # Its inputs are no texts; the service then takes files alone, for a text would be a path.
-    reads_pictures: ClassVar[bool] = False
+    reads: ClassVar[Reads] = "texts"
 
     @classmethod
     def open(cls: type[Held], folder: str | Path, *, device: str | torch.device = "cpu") -> Held:

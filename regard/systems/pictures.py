@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from regard.inspection.trace.picture import TracedPicture
 from regard.models import Model, Sagan
 from regard.models.sagan import hinge_of_discriminator, hinge_of_generator
 from regard.shapes import Float, Tensor
-from regard.systems.opened import OpenedModel, refusal
+from regard.systems.opened import OpenedModel, Reads, refusal
 from regard.systems.picture_evaluation import PictureEvaluation, ruler_of, split_pictures
 from regard.systems.system import IMAGES_ONLY, System, Wording
 from regard.systems.watching import provenance, watch
@@ -59,6 +59,8 @@ class Drawing:
 @dataclass(frozen=True)
 class PictureGenerator(OpenedModel):
     """A model that draws pictures from noise, of one class or another."""
+
+    reads: ClassVar[Reads] = "seeds"
 
     def __post_init__(self) -> None:
         if not isinstance(self.loaded.model, Sagan):

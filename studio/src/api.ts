@@ -19,11 +19,19 @@ import {
 } from "./contract";
 import { vectorsFromBytes } from "./inlined";
 import { fetched } from "./key";
-import { type Does, type Kind, type Trace, checkedTrace } from "./trace";
+import { type Kind, type Trace, checkedTrace } from "./trace";
 import { traceFromBytes } from "./trace_file";
 
 /** A served model that there are pictures of. */
-export type Model = ModelAnswer & { does: Does };
+export type Model = ModelAnswer;
+
+/** Whether a model is asked in the view that looks at one answer: it translates, or is about pictures. */
+export const isLookedAt = (model: Model): boolean =>
+  model.does === "translate" || isPictured(model);
+
+/** Whether it reads pictures or draws them. */
+export const isPictured = (model: Model | undefined): boolean =>
+  model?.reads === "pictures" || model?.reads === "seeds";
 
 export interface Sight {
   model: string | null;
@@ -108,7 +116,7 @@ export async function answered<To extends Path<Told>>(
 
 const SHOWN: readonly string[] = SCHEMAS.TraceHeader.properties.does.enum;
 
-const isShown = (model: ModelAnswer): model is Model => SHOWN.includes(model.does);
+const isShown = (model: Model): boolean => SHOWN.includes(model.does) || isPictured(model);
 
 /** The served models that there are pictures of; none if no service answers. */
 export async function servedModels(): Promise<Model[]> {

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { type Address, type Language, VIEWS, format, parse, startOf } from "./address";
-import { type Model, servedModels } from "./api";
+import { type Model, isLookedAt, isPictured, servedModels } from "./api";
 import type { Theme } from "./colours";
 import { useComparing } from "./comparing";
 import { Card } from "./controls";
@@ -95,7 +95,7 @@ export function App(): JSX.Element {
     void servedModels().then((found) => {
       // Where only language models are served, the page begins with what they do.
       const isBare = location.hash === "" && found.length > 0;
-      if (isBare && found.every((model) => model.does !== "translate")) {
+      if (isBare && !found.some(isLookedAt)) {
         location.replace(format({ ...parse("", browser), view: "generate" }, browser));
       }
       setModels(found);
@@ -108,10 +108,8 @@ export function App(): JSX.Element {
     root.dataset.size = address.isLarge ? "large" : "usual";
     document.title = `${say(address.view)} · Regard`;
   }, [address.language, address.isLarge, address.view, theme, say]);
-  const translators = useMemo(
-    () => models?.filter((model) => model.does === "translate") ?? null,
-    [models],
-  );
+  const translators = useMemo(() => models?.filter(isLookedAt) ?? null, [models]);
+  const readers = useMemo(() => models?.filter((one) => !isPictured(one)) ?? null, [models]);
   const { shown, pending, isIdle, written, trouble, open, close } = useShown(
     address,
     translators,
@@ -119,8 +117,8 @@ export function App(): JSX.Element {
     say,
   );
   const known = translators && modelOf(translators, address.model);
-  const comparing = useComparing(address, models, shown, say);
-  const writing = useWriting(address, models);
+  const comparing = useComparing(address, readers, shown, say);
+  const writing = useWriting(address, readers);
   const [given, give] = useState<Report | null>(null);
   const dropped = (files: readonly File[], isRight: boolean): void => {
     const [first, second] = files;
@@ -172,7 +170,7 @@ export function App(): JSX.Element {
               <BlocksView {...{ address, go, say, theme }} isServed={models && models.length > 0} />
             ) : address.view === "generate" ? (
               <GenerateView
-                {...{ address, go, say, theme, models: models ?? [], writing, open, close }}
+                {...{ address, go, say, theme, models: readers ?? [], writing, open, close }}
                 opened={shown !== null && (shown.file !== null || saved !== null) ? shown : null}
               />
             ) : address.view === "training" ? (
@@ -181,7 +179,7 @@ export function App(): JSX.Element {
                 draft={shown !== null && shown.canned === null ? shown.trace.source.text : ""}
               />
             ) : address.view === "compare" ? (
-              <CompareView {...{ address, go, say, theme, models: models ?? [], comparing }} />
+              <CompareView {...{ address, go, say, theme, models: readers ?? [], comparing }} />
             ) : stage !== null && pending === null && address.view === "arithmetic" ? (
               <ArithmeticView {...stage} />
             ) : stage !== null && pending === null && address.view === "switchboard" ? (
@@ -205,7 +203,11 @@ export function App(): JSX.Element {
                 ) : (
                   trouble === null && (
                     <p class="soft loading">
-                      {isIdle ? say("ready", { name: known?.name ?? "" }) : say("loading")}
+                      {isIdle
+                        ? say(known?.reads === "pictures" ? "readyPicture" : "ready", {
+                            name: known?.name ?? "",
+                          })
+                        : say("loading")}
                     </p>
                   )
                 )}

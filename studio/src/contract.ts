@@ -358,6 +358,8 @@ export type ModelAnswer = {
   name: string;
   /** What it is for: translate, write, fill, classify, tag, ... */
   does: string;
+  /** What it is given: texts, pictures in base64, or seeds to draw from. */
+  reads: "texts" | "pictures" | "seeds";
   source_language: string | null;
   target_language: string | null;
   kind: string | null;

@@ -58,6 +58,7 @@ export function unknownOf(
 
 /** What stands in an empty box: what the model is to be given there. */
 export function wantedOf(model: Model | undefined, language: Language, say: Say): string {
+  if (model?.reads === "seeds") return say("anySeed");
   if (model?.does === "write") return say("prompt");
   if (model?.does === "fill") return say("gapped");
   const code = model?.source_language;

@@ -7,6 +7,7 @@ import { unitOf } from "./figures/pictured";
 import { savedPage } from "./inlined";
 import type { Pending, Shown } from "./stage";
 import { TooNew, type Trace, doesOf } from "./trace";
+import { pictureText } from "./sending";
 import { traceFromBytes } from "./trace_file";
 import { asError, sayError } from "./trouble";
 import type { Say } from "./words";
@@ -67,6 +68,8 @@ function viewOf(trace: Trace, here: View): View {
   if (doesOf(trace) !== "translate") return "generate";
   return OF_A_TRANSLATION.includes(here) ? here : "look";
 }
+
+const reads = (model: Model | undefined): boolean => model?.reads === "pictures";
 
 /** The form in which a picture is seen first. */
 const pictureForm = (trace: Trace): Partial<Address> =>
@@ -146,7 +149,8 @@ export function useShown(
       setWritten(null);
       const tell = (text: string): void => setPartial({ asked, text });
       tell("");
-      const hypotheses = await translated(text, model, tell, signal);
+      const isDrawn = known?.reads === "seeds";
+      const hypotheses = isDrawn ? [] : await translated(text, model, tell, signal);
       const sight = { model, source: text, target };
       const trace = await traceOf(sight, signal).catch((error: unknown) => {
         if (!isBreak(error)) setWritten(hypotheses[0]?.text ?? null);
@@ -154,6 +158,7 @@ export function useShown(
       });
       done.current = asked;
       setFound({ asked, shown: { trace, hypotheses, canned: null, sight, file: null } });
+      if (trace.picture) go({ row: null, ...pictureForm(trace) });
       setPartial(null);
     };
     find().catch((error: unknown) => {
@@ -168,14 +173,21 @@ export function useShown(
   const open = useCallback(
     (file: File): void => {
       const read = async (): Promise<void> => {
-        const trace = await readTrace(file, say);
+        let sight: Shown["sight"] = null;
+        if (file.type.startsWith("image/")) {
+          const reader = reads(known) ? known : models?.find(reads);
+          if (reader === undefined) throw new Error(say("noReader", { name: file.name }));
+          sight = { model: reader.name, source: await pictureText(file), target: null };
+          go({ model: reader.name, text: null, example: null, target: null });
+        }
+        const trace = await (sight === null ? readTrace(file, say) : traceOf(sight));
         go({ ...FREE, view: viewOf(trace, view), ...pictureForm(trace) });
         setUnread(null);
-        setOpened({ trace, hypotheses: [], canned: null, sight: null, file: file.name });
+        setOpened({ trace, hypotheses: [], canned: null, sight, file: file.name });
       };
       read().catch((error: unknown) => setUnread(asError(error)));
     },
-    [go, say, view],
+    [go, say, view, models, known],
   );
   const close = useCallback((): void => setOpened(null), []);
   // With a text the service is asked, and refuses in its own words.

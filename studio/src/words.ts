@@ -132,6 +132,17 @@ export const WORDS = {
     "越亮，注意力越大；最亮处是这个词最大的权重。",
   ],
   thePicture: ["the picture", "原图"],
+  openPicture: ["Open a picture", "打开图片"],
+  readyPicture: [
+    "{name} is ready: open a picture, or drop one anywhere on the page.",
+    "{name} 已就绪：请打开一张图片，或把图片拖到页面上。",
+  ],
+  noReader: [
+    "{name} is a picture, and no model that reads pictures is served: start one with regard serve",
+    "{name} 是图片，但没有运行能读图片的模型：请用 regard serve 运行一个",
+  ],
+  anySeed: ["A seed, and a class if you like: 3 sneaker", "一个种子数，后面可加类别：3 sneaker"],
+  draw: ["Draw", "画一张"],
   toPicture: ["To the picture", "看向图片"],
   lookPicture: ["Look", "观察"],
   gazes: ["Path", "路径"],

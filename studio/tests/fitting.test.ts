@@ -17,6 +17,7 @@ import { type Say, say } from "../src/words";
 const model = (name: string, source: string | null, does: Model["does"] = "translate"): Model => ({
   name,
   does,
+  reads: "texts",
   source_language: source,
   target_language: null,
   kind: null,

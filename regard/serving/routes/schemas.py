@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from regard.inspection.trace import Kind
 from regard.serving.settings import Bounds
+from regard.systems.opened import Reads
 
 Text = Annotated[str, StringConstraints(max_length=100_000)]
 Input = Annotated[str, StringConstraints(max_length=4_000_000)]  # a text, or a file in base64
@@ -327,6 +328,9 @@ class ModelAnswer(ServiceAnswer):
 
     name: str
     does: str = Field(description="What it is for: translate, write, fill, classify, tag, ...")
+    reads: Reads = Field(
+        "texts", description="What it is given: texts, pictures in base64, or seeds to draw from."
+    )
     source_language: str | None = None
     target_language: str | None = None
     kind: str | None = None

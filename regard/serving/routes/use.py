@@ -106,7 +106,7 @@ def use_routes(service: Service) -> APIRouter:
         served, bounds = service.catalogue.model(question.model), service.settings.bounds
         parts = [[one] if isinstance(one, str) else one for one in question.inputs]
         _check_parts(served, parts)
-        if not served.opened.reads_pictures:
+        if served.opened.reads != "pictures":
             bounds.check_size([text for part in parts for text in part])
         inputs = [
             [read_input(served.opened, text, bounds, bounds.tokens, f"input {i}") for text in part]
@@ -139,6 +139,7 @@ def _described(served: Served[OpenedModel]) -> ModelAnswer:
     return ModelAnswer(
         name=served.name,
         does=served.does,
+        reads=served.opened.reads,
         source_language=source,
         target_language=target,
         kind=loaded.recipe.model.kind,

@@ -1,6 +1,7 @@
 // The sentence to translate: typed where a model is served, chosen among recorded ones elsewhere.
 import type { JSX } from "preact";
 import { EXAMPLES } from "../address";
+import { isPictured } from "../api";
 import { Card, Choice, Draft, Names } from "../controls";
 import { chosenExample, fits, modelOf, wantedOf } from "../fitting";
 import type { Shown, Stage } from "../stage";
@@ -24,7 +25,7 @@ export function Asking(props: Props): JSX.Element {
   const seen = shown?.trace.source.text ?? "";
   const recorded = shown?.canned?.name ?? null;
   const offered = recorded === null || fits(model, recorded) ? seen : "";
-  const told = file === null ? (text ?? offered) : seen;
+  const told = isPictured(model) ? (text ?? "") : file === null ? (text ?? offered) : seen;
   const [draft, setDraft] = useUntilAsked(JSON.stringify([text, example, file]), told);
   const isServed = models.length > 0;
   const known = models.find((model) => model.name === address.model)?.name ?? null;
@@ -42,13 +43,29 @@ export function Asking(props: Props): JSX.Element {
             submit();
           }}
         >
-          <Draft
-            label={say("source")}
-            text={draft}
-            set={(text) => setDraft(() => text)}
-            submit={submit}
-            wanted={wantedOf(model, address.language, say)}
-          />
+          {model?.reads === "pictures" ? (
+            <label class="opening">
+              <input
+                type="file"
+                accept="image/*"
+                onChange={(event) => {
+                  const file = event.currentTarget.files?.[0];
+                  if (file) open(file);
+                  event.currentTarget.value = ""; // the same one may be chosen again
+                }}
+              />
+              <span class="button main">{say("openPicture")}</span>{" "}
+              <span class="soft">{say("dropHint")}</span>
+            </label>
+          ) : (
+            <Draft
+              label={say("source")}
+              text={draft}
+              set={(text) => setDraft(() => text)}
+              submit={submit}
+              wanted={wantedOf(model, address.language, say)}
+            />
+          )}
           <div class="actions">
             <Names
               label={say("model")}
@@ -56,9 +73,13 @@ export function Asking(props: Props): JSX.Element {
               chosen={known ?? models[0]?.name}
               choose={(model) => go({ ...FREE, model, example: null })}
             />
-            <button type="submit" class="main" disabled={pending !== null || !draft.trim()}>
-              {pending === null ? say("translate") : say("translating")}
-            </button>
+            {model?.reads !== "pictures" && (
+              <button type="submit" class="main" disabled={pending !== null || !draft.trim()}>
+                {model?.reads === "seeds"
+                  ? say("draw")
+                  : say(pending === null ? "translate" : "translating")}
+              </button>
+            )}
           </div>
         </form>
       ) : (

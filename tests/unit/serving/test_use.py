@@ -145,10 +145,12 @@ def test_pictures_come_in_base64_and_never_as_a_path(tmp_path: Path) -> None:
         httpx.Client(base_url=f"{live.url}/api/v1", timeout=30) as client,
     ):
         found = client.post("/use", json={"inputs": [sent]}).json()
+        told = client.get("/info").json()
         seen = client.post("/heads", json={"source": sent})
         for path, body in (("/use", {"inputs": [str(picture)]}), ("/trace", {"source": "abc"})):
             refused = client.post(path, json=body)
             assert (refused.status_code, refused.json()["code"]) == (400, "picture")
     assert found["does"] == "caption"
+    assert told["models"][0]["reads"] == "pictures"
     assert [one["text"] for one in found["results"]] == [open_model(place).use([picture])[0].text]
     assert seen.status_code == 200, seen.text
