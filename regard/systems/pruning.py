@@ -212,7 +212,7 @@ def _read_gains(
 
 
 def _by_importance(bench: Workbench, model: Model, heads: Sequence[Head]) -> list[Head]:
-    """By the gradient of a loss over training data, each layer's divided by its norm."""
+    """By the gradient of a loss over training data; divided by layer it was worse than chance."""
 
     def losses(batch: Batch) -> Float[Tensor, "1"]:
         return bench.task(model, batch, 0.0)[0][None]
@@ -221,7 +221,7 @@ def _by_importance(bench: Workbench, model: Model, heads: Sequence[Head]) -> lis
     read: Iterator[tuple[int, Losses]] = (
         (len(batch), partial(losses, batch)) for batch in bench.batches(_ROWS, device, "importance")
     )
-    found = head_importance(model, read).per_layer()
+    found = head_importance(model, read)
     return [head for head in found.ranked if head in heads]
 
 
