@@ -40,6 +40,9 @@ COARSE = {
     "model.patch": 12,
     "model.n_scales": 3,
     "model.n_glimpses": 8,
+    "model.feedback": "every",
+    "model.deviation": 0.3,
+    "model.least_deviation": 0.08,
     "training.learning_rate": 0.001,
 }
 COARSER = COARSE | {"model.n_scales": 4}
