@@ -58,7 +58,7 @@ def _draw(path: Path, shown: ScoreTable) -> None:
         [np.nan if one == NOTHING else float(one) / 100 for one in cells] for _, cells in kept
     ]
     heads = [head for head, _ in kept]
-    table(np.array(values).T, columns[0], heads, shown.title, below="% right").save(path)
+    table(np.array(values).T, columns[0], heads, shown.title, below="cells: % right").save(path)
 
 
 def _is_share(cell: str) -> bool:

@@ -75,7 +75,7 @@ class AnalogyEvaluation(TabledScores):
 
 
 @dataclass(frozen=True, eq=False)
-class WordVectors:
+class VectorTable:
     """Vectors by word; a word that is missing is looked for in small letters."""
 
     name: str
@@ -106,16 +106,16 @@ class WordVectors:
         return AnalogyEvaluation(self.name, found, self.notes)
 
 
-def vectors_of_file(path: str | Path, most: int = MOST_VECTORS) -> WordVectors:
+def vectors_of_file(path: str | Path, most: int = MOST_VECTORS) -> VectorTable:
     """Word vectors in text form."""
     rows, vectors = read_word_vectors(path, most)
     note = f"{counted(len(rows), 'vector')} of {counted(vectors.shape[1], 'number')}."
-    return WordVectors(str(path), rows, vectors, (note,))
+    return VectorTable(str(path), rows, vectors, (note,))
 
 
 def vectors_of_model(
     opened: OpenedModel, words: Iterable[str], subwords: str = "leave-out"
-) -> WordVectors:
+) -> VectorTable:
     """Input embeddings of all words that are one token, and of some words.
 
     Args:
@@ -146,7 +146,7 @@ def vectors_of_model(
         notes.append(
             f"Words of several tokens, left out: {len(several):,} (--subwords average keeps them)."
         )
-    return WordVectors(str(opened.loaded.path), rows, np.stack(vectors), tuple(notes))
+    return VectorTable(str(opened.loaded.path), rows, np.stack(vectors), tuple(notes))
 
 
 def analogies_of_model(
