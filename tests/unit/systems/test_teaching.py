@@ -261,6 +261,8 @@ def test_a_run_that_is_cut_off_ends_the_same(tmp_path: Path) -> None:
     assert [one.loss for one in again] == [one.loss for one in whole[2:]]
     ends = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "cut")]
     assert ends[0] == ends[1]
+    (tmp_path / "t.conllu").unlink()  # what was taught is not needed any more
+    assert len(regard.load(tmp_path / "cut").translate(["the dog barks."])) == 1
 
 
 def test_a_fixed_head_looks_at_its_offset_also_when_it_writes(tmp_path: Path) -> None:
