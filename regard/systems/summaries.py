@@ -166,7 +166,7 @@ class Summariser(Translator):
         share = n_read / max(1, chosen) * len(chosen_text) / max(1, len(text))
         return Summary(best.text, best.tokens, n_read, min(1.0, share) if text.strip() else 1.0)
 
-    def use(self, inputs: Sequence[str]) -> Sequence[Result]:
+    def use(self, inputs: Sequence[str]) -> Sequence[Summary]:
         """Summarise each."""
         return self.summarise(inputs)
 

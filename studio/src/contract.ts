@@ -752,6 +752,14 @@ export type StreamOptions = {
   include_usage?: boolean;
 };
 
+/** What a text says, in few words. */
+export type Summary = {
+  text: string;
+  tokens: readonly number[];
+  n_read: number;
+  share_read: number;
+};
+
 /** A text, and its words with their tags. */
 export type TaggedText = {
   text: string;
@@ -909,6 +917,7 @@ export type UseAnswer = {
     | ParsedText
     | TextLabel
     | PictureLabel
+    | Summary
   )[];
 };
 

@@ -37,6 +37,7 @@ from regard.systems import (
 from regard.systems.captions import Caption
 from regard.systems.glimpse_results import PictureLabel
 from regard.systems.parsing import ParsedText
+from regard.systems.summaries import Summary
 
 
 class UseQuestion(Question):
@@ -59,6 +60,7 @@ UseResult = (
     | ParsedText
     | TextLabel
     | PictureLabel
+    | Summary
 )  # what ``use`` of the opened models gives
 
 
