@@ -333,9 +333,9 @@ def test_what_moves_nothing_or_is_seen_otherwise_has_no_before(
             "strip, alignment, pictures or gazes for the terminal",
         ),
         (
-            ("kept.trace", "--save", "x.gif"),
-            "the file of --save cannot be saved as 'x.gif': end its name in .svg, .png, .pdf, "
-            ".html, .json or .trace",
+            ("kept.trace", "--save", "x.bmp"),
+            "the file of --save cannot be saved as 'x.bmp': end its name in .svg, .png, .pdf, "
+            ".gif, .html, .json or .trace",
         ),
         (
             ("transformer", "\udcff"),
