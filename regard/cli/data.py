@@ -11,6 +11,7 @@ from regard.corpora import CORPORA, SEED, SIZES, TEXTS, Extract, open_corpus, pa
 from regard.errors import UsageError
 
 CLUTTERED = "cluttered"  # made of pictures that are there, and no corpus of its own
+EMOJI = "emoji"
 
 
 def data(
@@ -54,7 +55,9 @@ def data(
     split: Annotated[str, typer.Option(help="The split to print with --show.")] = "train",
     source: Annotated[
         str | None,
-        typer.Option("--from", metavar="DIR", help="Of cluttered: the pictures it is made of."),
+        typer.Option(
+            "--from", metavar="DIR", help="Of cluttered and emoji: the pictures it is made of."
+        ),
     ] = None,
     canvas: Annotated[
         int, typer.Option(min=8, max=1024, help="Of cluttered: pixels each way.")
@@ -82,8 +85,13 @@ def data(
             is_forced=force,
         )
         return
+    if corpus == EMOJI:
+        _emoji(source, out, seed, is_forced=force)
+        return
     if source is not None or pieces is not None:
-        raise UsageError(f"--from and --pieces are of one corpus: regard data {CLUTTERED}")
+        raise UsageError(
+            f"--from is of pictures, regard data {CLUTTERED} or {EMOJI}, and --pieces of the first"
+        )
     if corpus is None:
         if pair or out or show:
             raise UsageError(f"say which corpus: {', '.join([*CORPORA, *TEXTS])}")
@@ -114,6 +122,20 @@ def data(
     whole = Extract(name, pair)
     parts = [replace(whole, split=one, size=sizes.get(one, test_size)) for one in splits]
     write_files(parts, seed, out, has_annotations=annotations, is_forced=force)
+
+
+def _emoji(source: str | None, out: Path | None, seed: int, *, is_forced: bool) -> None:
+    from regard.counting import counted
+    from regard.data.emoji import write_emoji
+
+    if source is None or out is None:
+        raise UsageError("emoji are cut from a sheet: regard data emoji --from DIR --out DIR")
+    if out.exists() and any(out.iterdir()) and not is_forced:
+        raise UsageError(
+            f"{out} is there already: choose another --out, or replace it with --force"
+        )
+    for part, n in write_emoji(Path(source), out, seed).items():
+        typer.echo(f"{out / part}.tsv: captions of {counted(n, 'picture')}", err=True)
 
 
 def _list() -> None:
