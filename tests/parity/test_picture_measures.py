@@ -20,8 +20,8 @@ def test_frechet_distance_precision_and_recall() -> None:
     (theirs,) = fid_statistics_to_metric(*statistics, False).values()
     assert frechet_distance(real, drawn) == pytest.approx(theirs, rel=1e-4)
     found = prc_features_to_metric(
+        torch.from_numpy(drawn),  # theirs has the generated ones first
         torch.from_numpy(real),
-        torch.from_numpy(drawn),
         prc_neighborhood=3,
         prc_batch_size=100,
         save_cpu_ram=False,
