@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli import searching
+from regard.counting import counted
 
 if TYPE_CHECKING:
     from regard.systems.causes import CauseReport
@@ -58,8 +59,9 @@ def _print(found: "CauseReport") -> None:
     from regard.cli.terminal import Column, print_table, say
 
     say(
-        f"{found.model}: {found.n_tried} heads switched off one by one, {found.n_examples:,} pairs "
-        f"of {found.corpus}; nats a token, chosen on one half and measured on the other"
+        f"{found.model}: {found.n_tried} heads switched off one by one, "
+        f"{counted(found.n_examples, 'pair')} of {found.corpus}; nats a token, chosen "
+        "on one half and measured on the other"
     )
     say()
     numbers = ("lost", "95 %", "others lose", "times", "n")

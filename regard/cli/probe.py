@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli import searching
+from regard.counting import counted
 
 if TYPE_CHECKING:
     from regard.inspection.figures import DrawnFigure
@@ -72,8 +73,8 @@ def _print(report: "ProbeReport") -> None:
     from regard.cli.terminal import Column, print_table, say
 
     say(
-        f"{report.model}: probes learned from {report.n_learned:,} sentences and are measured on "
-        f"{report.n_measured:,}; in percent"
+        f"{report.model}: probes learned from {counted(report.n_learned, 'sentence')} and "
+        f"are measured on {report.n_measured:,}; in percent"
     )
     tasks = list(report.tasks)
     for task in tasks:

@@ -132,8 +132,8 @@ def attend_packed(
     For self-attention, ``projected`` holds queries, keys and values side by side; otherwise it
     holds queries, and ``memory`` keys and values side by side. Without heads there is nothing.
     """
-    if not n_heads:
-        return projected.new_empty(len(projected), 0)
+    if not n_heads and not projected.shape[1]:
+        return projected
     width = projected.shape[1] // 3 if memory is None else projected.shape[1]
     _require_fit(projected, memory, width, n_heads)
     spans.require_rows(len(projected), len(projected if memory is None else memory))

@@ -23,7 +23,7 @@ def recall(
     a past, or a source, read the same memory. For decoding: no gradient flows. Without heads there
     is nothing.
     """
-    if not n_heads:
+    if not n_heads and not query.shape[1]:
         return query.new_empty(len(query), 0)
     _require_fit(query, key, value, places, n_heads)
     width = query.shape[1]

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from regard.counting import counted
 from regard.data import AnnotatedPair, read_annotated_pairs
 from regard.errors import UsageError, WrongModelError
 from regard.inspection.ablation import ablated
@@ -138,7 +139,7 @@ class _Words:
                 groups[one] = is_in
         if not groups:
             raise UsageError(
-                f"{len(pairs)} examples are too few to tell what heads are for: name more, as "
+                f"{counted(len(pairs), 'example')} cannot tell what heads are for: name more, as "
                 "phrasebook:en-fr:test:500"
             )
         return cls(of, groups)

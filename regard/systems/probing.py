@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 
+from regard.counting import counted
 from regard.data import AnnotatedSentence, arcs_between_units, read_treebank
 from regard.errors import DataError, UsageError
 from regard.inspection.head_study.findings import mean_interval
@@ -143,8 +144,8 @@ def _read(
     sentences = [one for one in placed if one is not None and len(one.words) > 1][:most]
     if len(sentences) < _FEWEST:
         raise DataError(
-            f"{name} has {len(sentences)} sentences with trees that the model can read, and probes "
-            f"need {_FEWEST} at least: name a larger treebank"
+            f"{name} has {counted(len(sentences), 'sentence')} with trees that the model can "
+            f"read, and probes need {_FEWEST} at least: name a larger treebank"
         )
     vectors = _vectors(opened, sentences, f"sentences of {Path(str(name)).name}", tell)
     labels = {"relation": tuple(r for one in sentences for r in one.relations)}

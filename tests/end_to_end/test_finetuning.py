@@ -284,7 +284,7 @@ def test_what_a_model_cannot_do_is_refused(
         assert sentence in done.stderr
     done = train("bert-tiny", tmp_path / "run", "--init", bert)
     assert done.returncode == 2
-    assert "is what bert-classify and bert-tag begin from, not a model of kind bert" in done.stderr
+    assert "begin from, not a model of kind bert" in done.stderr
     named = ("--data", files / "train.bio", "--init", classifier)
     done = train("bert-tag", tmp_path / "run", *named, changes=("training.updates=1",))
     assert done.returncode == 0  # an encoder that was fine-tuned before is one too
