@@ -335,6 +335,11 @@ class CompressedDecoder(EncoderDecoder):
         )
 
     @property
+    def aligning(self) -> Site | None:
+        """None: its weights are of windows and blocks, and do not tell word from word."""
+        return None
+
+    @property
     def stack(self) -> list[LongLayer]:
         """Its layers, from below."""
         return [layer for layer in self.layers if isinstance(layer, LongLayer)]

@@ -132,10 +132,10 @@ def _weights(
 
 def _site(model: EncoderDecoder, layer: int | None) -> Site:
     cross = {site.layer: site for site in model.sites if site.kind == "cross"}
-    if not cross:
+    if not cross or model.aligning is None:
         raise UsageError(
             "this model has no attention to the words of its source (it keeps one vector of it, or "
-            "a memory), so it has no alignments: choose a model with attention"
+            "a memory, or looks at blocks), so it has no alignments: choose a model with attention"
         )
     site = model.aligning if layer is None else cross.get(layer)
     if site is None:

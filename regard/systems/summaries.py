@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import ClassVar, Unpack, overload
 
 import numpy as np
 import torch
 
-from regard.config import Recipe
 from regard.decoding import Limits, Search, Slid, stream
 from regard.errors import UsageError, WrongModelError
 from regard.inspection.recording import record
@@ -26,13 +24,11 @@ from regard.systems.request import SearchOptions, chosen_search
 from regard.systems.results import Result
 from regard.systems.summary_evaluation import SummaryEvaluation, evaluate_summaries
 from regard.systems.system import NOT_PICTURES, System, Wording
-from regard.systems.translation import Translation, Translator, spelled
-from regard.systems.watching import provenance, steps
-from regard.text import sentences
+from regard.systems.translation import Translation, Translator
+from regard.systems.watching import difference_of, provenance, steps
 from regard.text.given import checked_text, checked_texts
 from regard.text.passages import most_telling
 from regard.text.streaming import StreamedText
-from regard.training.prepared import Prepared
 
 LONGEST = 128  # tokens of a summary
 SELECTIONS = ("first", "tfidf")
@@ -190,22 +186,19 @@ class Summariser(Translator):
         model = self._alone()
         if not isinstance(model, CompressedDecoder):
             return super()._trace(source, target, search, n_new)
-        read, n_left_out = sentences.cut(self.source_tokenizer, source, self.limit)
-        if target is None:
-            tokens = next(self._translate([source], search, 1, 0))[0].tokens
-            made = spelled(self.target_tokenizer, tokens)
-        else:
-            made, more = sentences.cut(self.target_tokenizer, target, self.limit)
-            n_left_out += more
-        read, made = sentences.ending(read), sentences.ending(made)
+        read, made, n_left_out = self._read_sides(source, target, search)
         ids = torch.tensor([[token.id for token in read.tokens]], device=self.device)
-        logits, sites = watch_steps(model, ids, [token.id for token in made.read])
+        written = [token.id for token in made.read]
+        logits, sites = watch_steps(model, ids, written)
+        at_once = model(ids, torch.tensor([written], device=self.device))
         return Trace(
             read,
             made,
             sites,
             steps(logits, [token.id for token in made.tokens], self.target_tokenizer),
-            provenance(self.loaded, target is not None, n_left_out, 0.0),
+            provenance(
+                self.loaded, target is not None, n_left_out, difference_of(logits[None], at_once)
+            ),
             len(sites) - 1,
         )
 
@@ -258,14 +251,10 @@ def _over_source(
     return found
 
 
-def _prepare(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepared:
-    return prepare_pairs(recipe, folder, n_processes=n_processes)
-
-
 SYSTEM = System(
     name="summaries",
     build=build_pair_network,
-    prepare=_prepare,
+    prepare=prepare_pairs,
     open=Summariser,
     words=Wording(
         command="summarise",

@@ -10,7 +10,7 @@ from regard.decoding import Search
 from regard.errors import RegardError
 from regard.evaluation.rouge import Rouge, mean_rouge, repeated_share, rouge
 from regard.systems.evaluation import ScoreTable, TabledScores, perplexity_of
-from regard.text.passages import Weighting, sentences_of, telling_words
+from regard.text.passages import Weighting, passages_of, telling_words
 from regard.text.words import join, split
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def evaluate_summaries(
 
 
 def _first_sentence(text: str) -> str:
-    return next(iter(sentences_of(text)), "")
+    return next(iter(passages_of(text)), "")
 
 
 def _first_words(texts: Sequence[str], references: Sequence[str]) -> list[str]:
@@ -110,7 +110,7 @@ def _first_words(texts: Sequence[str], references: Sequence[str]) -> list[str]:
 
 
 def _best_sentence(text: str, reference: str) -> str:
-    found = sentences_of(text)[:_MOST_SENTENCES]
+    found = passages_of(text)[:_MOST_SENTENCES]
     return max(found, key=lambda one: rouge(one, reference).rouge_l, default="")
 
 

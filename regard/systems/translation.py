@@ -415,11 +415,10 @@ class Translator(OpenedModel):
         ids = [(s[: self.limit], t[: self.limit]) for s, t in zip(sources, targets, strict=True)]
         return collate(MemoryCorpus(ids), range(len(ids))).to(self.device)
 
-    def _trace(
-        self, source: str, target: str | None, search: Search | None, n_new: int | None
-    ) -> Trace:
-        """Translate, or take the target that is given, and read both sentences."""
-        model = self._alone()
+    def _read_sides(
+        self, source: str, target: str | None, search: Search | None
+    ) -> tuple[Sentence, Sentence, int]:
+        """Both sentences as they are read, and how many tokens are not; found, or as given."""
         read, n_left_out = sentences.cut(self.source_tokenizer, source, self.limit)
         if target is None:
             tokens = next(self._translate([source], search, 1, 0))[0].tokens
@@ -427,7 +426,13 @@ class Translator(OpenedModel):
         else:
             made, more = sentences.cut(self.target_tokenizer, target, self.limit)
             n_left_out += more
-        read, made = sentences.ending(read), sentences.ending(made)
+        return sentences.ending(read), sentences.ending(made), n_left_out
+
+    def _trace(
+        self, source: str, target: str | None, search: Search | None, n_new: int | None
+    ) -> Trace:
+        model = self._alone()
+        read, made, n_left_out = self._read_sides(source, target, search)
         source_ids = torch.tensor([[token.id for token in read.tokens]], device=self.device)
         target_ids = torch.tensor([[token.id for token in made.read]], device=self.device)
         seen = watch(model, lambda: model(source_ids, target_ids))

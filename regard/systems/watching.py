@@ -49,7 +49,7 @@ def watch(model: Model, read: Read) -> Watched:
         logits[0],
         tuple(_sites(model, recording)),
         {side: tuple(recording[probe][0].int().tolist()) for side, probe in depths.items()},
-        _difference(logits, unwatched),
+        difference_of(logits, unwatched),
     )
 
 
@@ -133,7 +133,7 @@ def _came_about(site: Site, recording: Recording) -> bool:
     return site.occasion is None or site.occasion < len(recording.all(site.probe))
 
 
-def _difference(watched: Float[Tensor, "B T V"], unwatched: Float[Tensor, "B T V"]) -> float:
+def difference_of(watched: Float[Tensor, "B T V"], unwatched: Float[Tensor, "B T V"]) -> float:
     """Watching forms the weights that fused kernels never form; the outcome must be the same."""
     difference = float((watched.float() - unwatched.float()).abs().max())
     size = max(1.0, float(unwatched.float().abs().max()))

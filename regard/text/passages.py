@@ -1,25 +1,22 @@
-"""Passages of long texts: sentences, and those that say most of what a text is about.
+"""Passages of long texts, and those that say most of what a text is about (tf-idf).
 
 The first stage of Liu et al. (2018): of a source that is too long to be read, the passages whose
 words are telling (tf-idf) are read, in their order.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from regard.text.prose import sentences_of
 from regard.text.words import split
 
-# A sentence ends with its sign and a space, or with a sign of Chinese or Japanese; or with a line.
-_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _LONGEST = 100  # words of a passage that nothing divides
 
 
-def sentences_of(text: str) -> list[str]:
-    """The sentences of a text, without the spaces around them; long ones are divided."""
-    found = [one.strip() for one in _END.split(text)]
-    return [part for one in found if one for part in _divided(one)]
+def passages_of(text: str) -> list[str]:
+    """The sentences of a text; those without an end are divided."""
+    return [part for one in sentences_of(text.split("\n")) for part in _divided(one)]
 
 
 def _divided(sentence: str) -> list[str]:
@@ -63,7 +60,7 @@ def likeness(one: dict[str, float], other: dict[str, float]) -> float:
 
 def most_telling(text: str, budget: int, size: Callable[[str], int], query: str = "") -> str:
     """The passages most like the query, or like the whole, that fit a budget; in their order."""
-    passages = sentences_of(text)
+    passages = passages_of(text)
     words = [telling_words(one) for one in passages]
     weighting = Weighting(words)
     asked = telling_words(query) or [word for one in words for word in one]

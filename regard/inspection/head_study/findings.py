@@ -52,7 +52,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Table:
+class RelationShares:
     """Shares of right answers by relation: ``right`` R W H, ``shuffled`` R W H, ``fixed`` R F."""
 
     names: tuple[str, ...]
@@ -62,7 +62,7 @@ class Table:
     fixed: np.ndarray
 
 
-def tabulate(trials: Trials, names: Sequence[str]) -> Table:
+def tabulate(trials: Trials, names: Sequence[str]) -> RelationShares:
     """Shares by relation; ``all`` is every trial."""
     member = np.stack([_is_of(trials, name) for name in names], 1).astype(np.float32)
     n = member.sum(0)
@@ -73,7 +73,7 @@ def tabulate(trials: Trials, names: Sequence[str]) -> Table:
         return np.reshape(found, (len(names), *values.shape[1:]))
 
     parts = (share(one) for one in (trials.right, trials.shuffled, trials.fixed))
-    return Table(tuple(names), n.astype(int), *parts)
+    return RelationShares(tuple(names), n.astype(int), *parts)
 
 
 def common_names(*parts: Trials, with_all: bool) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.inspection.head_study.findings import Finding, Table, mean_interval, tabulate
+from regard.inspection.head_study.findings import Finding, RelationShares, mean_interval, tabulate
 from regard.inspection.head_study.report import HeadProfile, ShareFinding
 from regard.inspection.head_study.spread import Spread
 from regard.inspection.head_study.trials import EVERYTHING, FURTHEST, NEIGHBOURS, Shares, Trials
@@ -50,7 +50,7 @@ def profiles(
     heads: Sequence[Head],
     shares: Shares,
     neighbours: Trials,
-    tables: tuple[Table, Table],
+    tables: tuple[RelationShares, RelationShares],
     spread: Spread,
     rulers: Mapping[str, Mapping[str, Finding]],
     coreference: Mapping[str, Mapping[str, Finding]],
@@ -99,7 +99,7 @@ def profiles(
 
 
 def _served(
-    h: int, tables: tuple[Table, Table], spread: Spread, sure: Mapping[str, float]
+    h: int, tables: tuple[RelationShares, RelationShares], spread: Spread, sure: Mapping[str, float]
 ) -> tuple[tuple[str, str, float, float], ...]:
     """The relations on which a head gains much, and at least half of what the best head gains.
 

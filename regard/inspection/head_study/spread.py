@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regard.inspection.head_study.findings import Finding, Table
+from regard.inspection.head_study.findings import Finding, RelationShares
 from regard.inspection.heads import Head
 
 _NEAR = 0.5  # of the best gain: heads that have so much share the work
@@ -36,7 +36,10 @@ class Spread:
 
 
 def spread_of(
-    heads: Sequence[Head], chosen: Table, measured: Table, findings: dict[str, Finding]
+    heads: Sequence[Head],
+    chosen: RelationShares,
+    measured: RelationShares,
+    findings: dict[str, Finding],
 ) -> Spread:
     """What the gains tell; each head's way is the better one on the part that chose."""
     kept = [r for r, name in enumerate(measured.names) if name in findings]

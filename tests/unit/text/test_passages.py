@@ -2,27 +2,27 @@
 
 import pytest
 
-from regard.text.passages import Weighting, likeness, most_telling, sentences_of, telling_words
+from regard.text.passages import Weighting, likeness, most_telling, passages_of, telling_words
 
 TEXT = "It is late. The clock strikes ten. It is so. The clock of the tower strikes loudly."
 
 
 def test_sentences_end_with_signs_lines_and_chinese_signs() -> None:
-    assert sentences_of("One. Two!  Three?\nFour\n\nFive") == [
+    assert passages_of("One. Two!  Three?\nFour\n\nFive") == [
         "One.",
         "Two!",
         "Three?",
         "Four",
         "Five",
     ]
-    assert sentences_of("现在几点？十点了。") == ["现在几点？", "十点了。"]
-    assert sentences_of("Version 2.5 is out.") == ["Version 2.5 is out."]
-    assert sentences_of(" \n ") == []
+    assert passages_of("现在几点？十点了。") == ["现在几点？", "十点了。"]
+    assert passages_of("Version 2.5 is out.") == ["Version 2.5 is out."]
+    assert passages_of(" \n ") == []
 
 
 def test_what_nothing_divides_is_divided_and_loses_nothing() -> None:
     text = " ".join(f"word{n}" for n in range(350))
-    found = sentences_of(text)
+    found = passages_of(text)
     assert len(found) == 4
     assert " ".join(found) == text
 
