@@ -102,6 +102,7 @@ def test_what_the_words_of_a_summary_looked_at_lies_in_the_source(folder: Path) 
     assert site.weights.sum() > 0
     # The steps that are watched compute what all at once computes.
     scored = next(iter(model.score([(text, "blue thing")])))
+    assert seen.provenance.difference < 1e-4
     watched = [step.log_probability for step in seen.steps]
     assert watched == pytest.approx(scored.log_probabilities, abs=1e-4)
 
@@ -131,3 +132,13 @@ def test_bad_documents_are_refused_in_a_sentence(folder: Path, tmp_path: Path) -
     assert "no words" in empty.stderr
     refused = command(["summarise", model, "--query", "red"], given="text")
     assert refused.returncode == 2
+
+
+def test_blocks_do_not_align_words(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("this is red .\n", encoding="utf-8")
+    asked = ["align", str(folder / "model"), "--source", str(tmp_path / "text")]
+    is_aligned = regard.load(folder / "model").loaded.recipe.model.kind == "transformer"
+    for layer in ([], ["--layer", "0"]):
+        done = command([*asked, "--target", str(tmp_path / "text"), *layer])
+        assert done.returncode == (0 if is_aligned else 2)
+        assert is_aligned or "no alignments" in done.stderr
