@@ -11,8 +11,8 @@ from regard.cli import searching
 
 if TYPE_CHECKING:
     from regard.inspection.figures import DrawnFigure
+    from regard.systems.further_training import HeldOutQuality
     from regard.systems.pruning import Pruning
-    from regard.systems.workbench import HeldOutQuality
 
 _KINDS = ("encoder", "decoder", "cross")
 

@@ -17,12 +17,13 @@ from regard.data import AnnotatedPair, read_annotated_pairs
 from regard.errors import UsageError, WrongModelError
 from regard.inspection.ablation import ablated
 from regard.inspection.head_study.findings import mean_interval
+from regard.inspection.head_study.report import read_report
 from regard.inspection.heads import Head, all_heads, find_heads
 from regard.shapes import Bool, Float
+from regard.systems.further_training import Tell
 from regard.systems.opened import OpenedModel, refusal
 from regard.systems.results import Result
 from regard.systems.translation import Translator
-from regard.systems.workbench import Tell, read_report
 from regard.text.sentences import place_units
 from regard.training.events import Progressed
 

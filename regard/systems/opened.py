@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from regard.systems.analogies import AnalogyEvaluation
     from regard.systems.causes import CauseReport
     from regard.systems.challenge import Challenge
+    from regard.systems.further_training import Tell
     from regard.systems.probing import ProbeReport
-    from regard.systems.workbench import Tell
 
 Held = TypeVar("Held", bound="OpenedModel")
 

@@ -24,11 +24,11 @@ from regard.inspection.probes import (
 from regard.inspection.recording import probe_names, record
 from regard.models import Model
 from regard.shapes import Float, Tensor
+from regard.systems.further_training import Tell
 from regard.systems.opened import OpenedModel
 from regard.systems.results import Result
 from regard.systems.scoring import padded
 from regard.systems.watching import still
-from regard.systems.workbench import Tell
 from regard.text.sentences import place_units
 from regard.training.events import Progressed
 

@@ -25,13 +25,14 @@ from regard.folder import LoadedModel, load_lexicon, save, save_lexicon
 from regard.folder.weights import WEIGHTS
 from regard.inspection.ablation import scaled
 from regard.inspection.gates import HeadGates
+from regard.inspection.head_study.report import read_report
 from regard.inspection.heads import Head, all_heads, attention_at, find_heads, sites_of
 from regard.inspection.importance import Losses, head_importance
 from regard.models import Model
 from regard.shapes import Float, Tensor
+from regard.systems.further_training import FurtherTraining, HeldOutQuality, Tell
 from regard.systems.loading import load
 from regard.systems.results import Result
-from regard.systems.workbench import HeldOutQuality, Tell, Workbench, read_report
 from regard.training.events import Progressed
 from regard.training.tasks import Task
 
@@ -121,7 +122,7 @@ def prune(
     # Refused before the data are read.
     gains = _read_gains(report, loaded.model, heads) if method == "gain" else {}
     with TemporaryDirectory() as work:
-        bench = Workbench.of(loaded, Path(work), _listed(data), _listed(valid), tell)
+        bench = FurtherTraining.of(loaded, Path(work), _listed(data), _listed(valid), tell)
         first = bench.measured(loaded.model)
         cut = copy.deepcopy(loaded.model)
         match method:
@@ -211,7 +212,7 @@ def _read_gains(
     return {head: most.get(head.name, 0.0) for head in heads}
 
 
-def _by_importance(bench: Workbench, model: Model, heads: Sequence[Head]) -> list[Head]:
+def _by_importance(bench: FurtherTraining, model: Model, heads: Sequence[Head]) -> list[Head]:
     """By the gradient of a loss over training data; divided by layer it was worse than chance."""
 
     def losses(batch: Batch) -> Float[Tensor, "1"]:
@@ -226,7 +227,7 @@ def _by_importance(bench: Workbench, model: Model, heads: Sequence[Head]) -> lis
 
 
 def _by_gates(
-    bench: Workbench, model: Model, heads: Sequence[Head], keep: int, updates: int
+    bench: FurtherTraining, model: Model, heads: Sequence[Head], keep: int, updates: int
 ) -> list[Head]:
     """By gates that learn to close along with the weights, of which they become a part."""
     kinds = tuple(dict.fromkeys(head.kind for head in heads))
@@ -265,7 +266,7 @@ class _GatedTask:
 class _Comparison:
     """What the loss of a model is with fewer heads, chosen or drawn."""
 
-    bench: Workbench
+    bench: FurtherTraining
     model: Model
     heads: Sequence[Head]
     draws: int

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.errors import UsageError
+from regard.errors import DataError, UsageError
 from regard.inspection.figures import FORMATS, DrawnFigure, checked_path, table, write
 from regard.inspection.head_study.findings import Finding
 from regard.inspection.head_study.spread import Spread
@@ -218,3 +218,19 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_rounded(one) for one in value]
     return value
+
+
+def read_report(path: str | Path) -> dict[str, Any]:
+    """What ``regard heads --json`` printed, as far as its relations and gains are there."""
+    try:
+        read = json.loads(Path(path).read_text(encoding="utf-8"))
+        for one in read["relations"].values():
+            _ = one["kind"], int(one["layer"]), int(one["head"])
+        _ = len(read["spread"]["heads"]) == len(read["spread"]["gain"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(
+            f"{path} is no report of heads ({error}): print one with `regard heads MODEL "
+            "--treebank FILE --json`"
+        ) from error
+    report: dict[str, Any] = read
+    return report

@@ -1,11 +1,9 @@
-"""A model on a workbench: measured on held-out data, and trained a little more, by its own data."""
+"""Further training: a model that is measured on held-out data, and trained a little more."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -38,7 +36,7 @@ class HeldOutQuality(Result):
 
 
 @dataclass(frozen=True)
-class Workbench:
+class FurtherTraining:
     """The data of one model: what it learns from, what it is measured on, and who is told."""
 
     prepared: Prepared
@@ -48,7 +46,7 @@ class Workbench:
     @classmethod
     def of(
         cls, loaded: LoadedModel, work: Path, data: Sequence[str], valid: Sequence[str], tell: Tell
-    ) -> "Workbench":
+    ) -> "FurtherTraining":
         """The model's own data, or those given, as its tokenizers read them; kept in ``work``."""
         with whole_folder(work / "training" / "tokenizers") as filling:
             for name in ("joint", "source", "text"):  # as systems call what they read
@@ -173,19 +171,3 @@ class _Memory:
     def average_last(self, model: Model, n: int) -> int:
         """There are no checkpoints."""
         return 0
-
-
-def read_report(path: str | Path) -> dict[str, Any]:
-    """What ``regard heads --json`` printed, as far as its relations and gains are there."""
-    try:
-        read = json.loads(Path(path).read_text(encoding="utf-8"))
-        for one in read["relations"].values():
-            _ = one["kind"], int(one["layer"]), int(one["head"])
-        _ = len(read["spread"]["heads"]) == len(read["spread"]["gain"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"{path} is no report of heads ({error}): print one with `regard heads MODEL "
-            "--treebank FILE --json`"
-        ) from error
-    report: dict[str, Any] = read
-    return report
