@@ -19,7 +19,7 @@ from torch.nn import functional as F
 
 from regard.config import TransformerSection
 from regard.data import Batch
-from regard.kernels import is_native, without_native
+from regard.engine import is_native, without_native
 from regard.special import BOS, EOS, PAD
 from regard.systems import build
 from regard.training.tasks import translation

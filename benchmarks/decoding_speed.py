@@ -35,9 +35,9 @@ from machine import facts, plain, print_facts, print_table, sgemm_gflops
 
 from regard.data import read_corpus
 from regard.decoding import PENALTIES
+from regard.engine import keep_heap
 from regard.evaluation import judge
 from regard.folder import LoadedModel
-from regard.kernels import keep_heap
 from regard.systems import load
 
 _WARM = 64

@@ -32,8 +32,8 @@ from regard.corpora import SEED, open_corpus
 from regard.data import Pair, parse_spec, read_pairs
 from regard.data.conversations import read_conversations
 from regard.decoding import Limits, Sampling, Search
+from regard.engine import keep_heap
 from regard.evaluation import distinct, most_frequent
-from regard.kernels import keep_heap
 from regard.special import EOS
 from regard.systems import Translator
 from regard.text.turns import last_turns, split_turns

@@ -29,7 +29,7 @@ from regard.cli.recipes import count_parameters
 from regard.config import read_recipe
 from regard.data import Batch, Batches, MemoryCorpus, collate, parse_spec, read_corpus
 from regard.decoding import Search
-from regard.kernels import keep_heap
+from regard.engine import keep_heap
 from regard.models import EncoderDecoder
 from regard.systems import Translator, load
 from regard.training import Updater

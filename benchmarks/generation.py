@@ -26,8 +26,8 @@ from machine import facts, print_facts, print_table
 
 from regard.config import read_recipe
 from regard.decoding import Slid
+from regard.engine import keep_heap
 from regard.folder import save
-from regard.kernels import keep_heap
 from regard.special import EOS
 from regard.systems import TextGenerator, build, export_model
 from regard.text import Characters

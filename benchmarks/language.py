@@ -35,7 +35,7 @@ from torch import Tensor, nn
 
 from regard.config import read_recipe
 from regard.data import Batch, Windows, held_out_windows
-from regard.kernels import keep_heap
+from regard.engine import keep_heap
 from regard.systems import build, prepare
 from regard.systems.texts import PreparedTexts
 from regard.systems.writing import language_loss

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from regard.kernels import is_native
+from regard.engine import is_native
 
 
 def facts() -> dict[str, str]:

@@ -23,10 +23,10 @@ from regard.cli.training_display import TrainingDisplay
 from regard.config import read_recipe
 from regard.data import MemoryCorpus, collate, read_corpus
 from regard.decoding import Search, beam_search
+from regard.engine import keep_heap
 from regard.evaluation import Quality, judge
 from regard.folder import LoadedModel, put_into, read_weights, write_weights
 from regard.folder.weights import WEIGHTS
-from regard.kernels import keep_heap
 from regard.models import Model
 from regard.systems import Translator, build, load, prepare
 from regard.training import (

@@ -21,8 +21,8 @@ from machine import facts, print_facts, print_table
 from regard.attention import NORMALISERS, SCORES
 from regard.data import read_pairs
 from regard.decoding import Search
+from regard.engine import keep_heap
 from regard.evaluation import judge
-from regard.kernels import keep_heap
 from regard.systems import Translator
 
 TEST = "phrasebook:en-fr:test"

@@ -28,7 +28,7 @@ from machine import facts, plain, print_facts, print_table, sgemm_gflops
 
 from regard.data import Batches, MemoryCorpus, collate, read_corpus
 from regard.data.batching import Rows
-from regard.kernels import keep_heap
+from regard.engine import keep_heap
 from regard.text import learn
 
 YARDSTICK = "nn.Transformer"

@@ -7,7 +7,7 @@ from torch import nn
 from regard.attention.normalisers import Choice, Mask, Normaliser, Soft
 from regard.attention.probe import Probe
 from regard.attention.scores import Score
-from regard.kernels import Dropout
+from regard.engine import Dropout
 from regard.shapes import Float, Tensor
 
 

@@ -13,8 +13,8 @@ from regard.attention.cache import Cache, Store
 from regard.attention.normalisers import Mask, Normaliser, Patterned, Soft
 from regard.attention.probe import Probe
 from regard.attention.scores import ScaledDot, Score
+from regard.engine import Spans, attend_packed, laid_out, linear, recall
 from regard.errors import SizeError
-from regard.kernels import Spans, attend_packed, laid_out, linear, recall
 from regard.shapes import Bool, Float, Int, Tensor
 
 

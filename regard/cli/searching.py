@@ -80,7 +80,7 @@ def open_translator(
 ) -> "Translator":
     """The model or models, on the device, with the threads and by the engine asked for."""
     from regard.devices import choose_device
-    from regard.kernels import keep_heap
+    from regard.engine import keep_heap
     from regard.systems import Translator
 
     chosen = choose_device(device)

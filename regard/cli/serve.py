@@ -83,7 +83,7 @@ def serve(
         raise MissingExtraError("serving over HTTP", "serve") from error
 
     from regard.devices import choose_device
-    from regard.kernels import keep_heap
+    from regard.engine import keep_heap
 
     settings = Settings(
         host=host,

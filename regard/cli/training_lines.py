@@ -9,8 +9,8 @@ import torch
 from regard.cli.terminal import clean
 from regard.config import Recipe, TrainingSection, known
 from regard.counting import counted, duration
+from regard.engine import is_native
 from regard.evaluation import LabelQuality
-from regard.kernels import is_native
 from regard.systems import system_of
 from regard.systems.system import Wording
 from regard.training import Prepared

@@ -11,7 +11,7 @@ from regard.decoding.choices import Search
 from regard.decoding.hypothesis import Hypothesis
 from regard.decoding.inferring import infer_each
 from regard.decoding.rules import Rules
-from regard.kernels import log_sum_exp, top
+from regard.engine import log_sum_exp, top
 from regard.models.interface import State, Step
 from regard.shapes import Source
 from regard.special import BOS, EOS, PAD

@@ -14,8 +14,8 @@ import torch
 
 from regard.decoding.choices import Sampling
 from regard.decoding.sampling import draw
+from regard.engine import log_sum_exp, top
 from regard.errors import UsageError
-from regard.kernels import log_sum_exp, top
 from regard.models.interface import Step
 from regard.shapes import Float, Tensor
 from regard.special import BOS, EOS, PAD

@@ -1,6 +1,6 @@
 """One file per system of the lectures; ``interface`` says what decoding needs of them."""
 
-from regard.kernels import BeamQuestion, Ended
+from regard.engine import BeamQuestion, Ended
 from regard.models.bert import Bert
 from regard.models.captioner import Captioner
 from regard.models.compressed_decoder import CompressedDecoder

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
+from regard.engine import Dropout
 from regard.errors import SizeError, UsageError
-from regard.kernels import Dropout
 from regard.models.recurrent import (
     Encoded,
     Recurrence,

@@ -7,7 +7,7 @@ from typing import Required, TypedDict, Unpack
 
 from torch import nn
 
-from regard import kernels
+from regard import engine
 from regard.attention import Probe, Site, masks
 from regard.errors import SizeError, UsageError
 from regard.models.encoder import Encoder, Sizes
@@ -29,7 +29,7 @@ class BertEmbedding(nn.Module):
         self.words = words
         self.types = nn.Embedding(n_types, width) if n_types else None
         self.norm = norm
-        self.dropout = kernels.Dropout(dropout)
+        self.dropout = engine.Dropout(dropout)
         self.result = Probe()
         if self.types is not None:
             nn.init.normal_(self.types.weight, std=width**-0.5)
@@ -48,8 +48,8 @@ class BertEmbedding(nn.Module):
         if self.types is not None:
             change = self.types(rows.ids.new_zeros(rows.ids.shape) if types is None else types)
         norm = self.norm
-        _, normed = kernels.add_norm(value, change, norm.weight, norm.bias, epsilon=norm.eps)
-        return kernels.dropout(normed, self.dropout.active_p)
+        _, normed = engine.add_norm(value, change, norm.weight, norm.bias, epsilon=norm.eps)
+        return engine.dropout(normed, self.dropout.active_p)
 
 
 class Stack(TypedDict, total=False):

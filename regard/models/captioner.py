@@ -15,8 +15,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from regard.attention import Probe, Unplaced
+from regard.engine import Dropout
 from regard.errors import SizeError, UsageError
-from regard.kernels import Dropout
 from regard.models.bahdanau import Readout
 from regard.models.model import Predicted
 from regard.models.recurrent import RecurrentSizes, Remembered

@@ -18,8 +18,8 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from regard.attention import Cache, CompressedAttention, ScaledDot, Site, WindowAttention
+from regard.engine import linear_cross_entropy
 from regard.errors import SizeError, UsageError
-from regard.kernels import linear_cross_entropy
 from regard.models.encoder import Sizes
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.model import Predicted

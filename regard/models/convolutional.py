@@ -13,8 +13,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from regard.attention import Attention, Dot, Learned, Probe, Site, masks
+from regard.engine import Dropout
 from regard.errors import SizeError
-from regard.kernels import Dropout
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.sublayers import Embedding
 from regard.models.tying import tied_embeddings, tied_output

@@ -6,7 +6,7 @@ from functools import cached_property
 from torch import nn
 
 from regard.attention import Keeping, Probe, Store, longer_places, masks, taken_rows
-from regard.kernels import Spans
+from regard.engine import Spans
 from regard.models.encoder import Sizes
 from regard.models.packing import Packed
 from regard.models.sublayers import Embedding, Stream

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from torch import nn
 
 from regard.attention import MultiHeadAttention
-from regard.kernels import Dropout, EndNorm, LayerOptions, Spans, encoder_layers
+from regard.engine import Dropout, EndNorm, LayerOptions, Spans, encoder_layers
 from regard.models.packing import Packed
 from regard.models.sublayers import Embedding, FeedForward, Residual, Stream
 from regard.shapes import Bool, Float, Int, Tensor

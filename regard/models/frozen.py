@@ -11,12 +11,12 @@ import torch
 from torch import nn
 
 from regard.attention import Store
-from regard.kernels import BeamQuestion, Ended, WordTable
-from regard.kernels.beams import search_beams
-from regard.kernels.decoder_step import Part, StackWeights, decoder_step
-from regard.kernels.native import native
-from regard.kernels.panels import Panels
-from regard.kernels.reading import ReaderWeights, read_sentences
+from regard.engine import BeamQuestion, Ended, WordTable
+from regard.engine.beams import search_beams
+from regard.engine.decoder_step import Part, StackWeights, decoder_step
+from regard.engine.native import native
+from regard.engine.panels import Panels
+from regard.engine.reading import ReaderWeights, read_sentences
 from regard.models.decoder import DecoderLayer, DecoderState
 from regard.models.encoder import Encoder, EncoderLayer
 from regard.shapes import Float, Int, Tensor

@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 from regard.attention import Keeping, Probe, Site, Store, longer_places, masks, taken_rows
+from regard.engine import Spans, linear
 from regard.errors import SizeError
-from regard.kernels import Spans, linear
 from regard.models.encoder import Encoder, EncoderLayer, Sizes
 from regard.models.frozen import FrozenStack
 from regard.models.model import Model, Predicted

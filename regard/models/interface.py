@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Protocol, TypeVar, runtime_checkable
 
-from regard.kernels import BeamQuestion, Ended
+from regard.engine import BeamQuestion, Ended
 from regard.shapes import Float, Int, Source, Tensor
 
 State = TypeVar("State")

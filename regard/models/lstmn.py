@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from regard.attention import Attention, Normaliser, masks
+from regard.engine import Dropout
 from regard.errors import UsageError
-from regard.kernels import Dropout
 from regard.models.recurrent import CELLS, Reader, Recurrence, RecurrentSizes, Remembered
 from regard.models.source_attention import PreparedPerceptron
 from regard.shapes import Bool, Float, Int, Tensor

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from regard.attention import Site
-from regard.kernels import Dropout
+from regard.engine import Dropout
 from regard.models.lstmn import build_reader
 from regard.models.recurrent import (
     Recurrence,

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from regard.attention import MultiHeadAttention, Probe, Site, SiteKind
-from regard.kernels import laid_out
+from regard.engine import laid_out
 from regard.shapes import Float, Int, Tensor
 
 

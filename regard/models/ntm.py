@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from regard.attention import Content, Probe, Soft
+from regard.engine import Dropout
 from regard.errors import SizeError, UsageError
-from regard.kernels import Dropout
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.recurrent import RecurrentSizes, build_embeddings
 from regard.models.sublayers import Embedding

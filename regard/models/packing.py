@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 import torch
 
-from regard.kernels import Spans
+from regard.engine import Spans
 from regard.shapes import Bool, Int, Tensor
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, Unpack
 import torch
 from torch import nn
 
-from regard import kernels
+from regard import engine
 from regard.models.bert import Stack
 from regard.models.encoder import Sizes
 from regard.models.labelling import Labeller
@@ -46,7 +46,7 @@ class BiaffineParser(Labeller):
     ) -> None:
         super().__init__(n_tokens, sizes, n_labels=n_labels, **stack)
         width = sizes.d_model
-        self.arc_dropout = kernels.Dropout(arc_dropout)
+        self.arc_dropout = engine.Dropout(arc_dropout)
         self.arc_dependent, self.arc_governor = nn.Linear(width, d_arc), nn.Linear(width, d_arc)
         self.label_dependent = nn.Linear(width, d_label)
         self.label_governor = nn.Linear(width, d_label)

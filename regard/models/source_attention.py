@@ -29,8 +29,8 @@ from regard.attention import (
     build_score,
     masks,
 )
+from regard.engine import energies
 from regard.errors import UsageError
-from regard.kernels import energies
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.model import Predicted
 from regard.models.reinforce import MovingAverage, MovingAverages

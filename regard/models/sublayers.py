@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from regard import kernels
+from regard import engine
 from regard.attention import Learned, Probe, Sinusoidal, Unplaced
 from regard.errors import UsageError
 from regard.models.packing import Packed
@@ -26,7 +26,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu-tanh": gelu_tanh,
     "silu": F.silu,
 }
-_FUSED = {F.relu: kernels.bias_relu_dropout, F.gelu: kernels.bias_gelu_dropout}
+_FUSED = {F.relu: engine.bias_relu_dropout, F.gelu: engine.bias_gelu_dropout}
 
 
 class Embedding(nn.Module):
@@ -52,7 +52,7 @@ class Embedding(nn.Module):
         with torch.no_grad():
             self.weight[padding].zero_()
         self.positions = positions
-        self.dropout = kernels.Dropout(dropout)
+        self.dropout = engine.Dropout(dropout)
         self.words, self.placed = Probe(), Probe()
 
     def forward(self, ids: Int[Tensor, "B L"], first: int = 0) -> Float[Tensor, "B L D"]:
@@ -74,22 +74,22 @@ class Embedding(nn.Module):
         """Whether there is a position for each of so many places."""
         return not isinstance(self.positions, Learned) or n_places <= len(self.positions.table)
 
-    def words_for(self, n_places: int) -> kernels.WordTable:
+    def words_for(self, n_places: int) -> engine.WordTable:
         """What embeds tokens at so many places, for kernels that do it on their way."""
         table = None
         if isinstance(self.positions, Sinusoidal | Learned):
             table = self.positions.prepared(n_places)
-        return kernels.WordTable(self.weight, table, self.scale)
+        return engine.WordTable(self.weight, table, self.scale)
 
     def packed(self, rows: Packed) -> Float[Tensor, "N D"]:
         """Embeddings of packed rows."""
         p = self.dropout.active_p
         if isinstance(self.positions, Sinusoidal | Learned):
             table = self.positions.prepared(rows.layout.longest)
-            return kernels.embed(
+            return engine.embed(
                 self.weight, rows.ids, table, rows.layout.places, scale=self.scale, p=p
             )
-        return kernels.dropout(F.embedding(rows.ids, self.weight) * self.scale, p)
+        return engine.dropout(F.embedding(rows.ids, self.weight) * self.scale, p)
 
 
 def build_positions(name: str, d_model: int, max_length: int) -> nn.Module:
@@ -117,7 +117,7 @@ class Stream:
 
     def normed(self, norm: nn.LayerNorm) -> tuple[Float[Tensor, "N D"], Float[Tensor, "N D"]]:
         """The sum, and the sum normalised."""
-        return kernels.add_norm(
+        return engine.add_norm(
             self.value, self.change, norm.weight, norm.bias, p=self.p, epsilon=norm.eps
         )
 
@@ -139,7 +139,7 @@ class Residual(nn.Module):
         super().__init__()
         self.is_pre_norm = is_pre_norm
         self.norm = nn.LayerNorm(d_model, norm_epsilon)
-        self.dropout = kernels.Dropout(dropout)
+        self.dropout = engine.Dropout(dropout)
         self.change, self.result = Probe(), Probe()
 
     def forward(
@@ -174,7 +174,7 @@ class FeedForward(nn.Module):
         self.widen = nn.Linear(d_model, d_inner)
         self.narrow = nn.Linear(d_inner, d_model)
         self.activation = ACTIVATIONS[activation]
-        self.dropout = kernels.Dropout(dropout)
+        self.dropout = engine.Dropout(dropout)
         self.inner = Probe()
         for linear in (self.widen, self.narrow):
             nn.init.xavier_uniform_(linear.weight)
@@ -191,8 +191,8 @@ class FeedForward(nn.Module):
         p, widen, narrow = self.dropout.active_p, self.widen, self.narrow
         fused = _FUSED.get(self.activation)
         if fused is not None:
-            inner = fused(kernels.linear(value, widen.weight), widen.bias, p)
+            inner = fused(engine.linear(value, widen.weight), widen.bias, p)
         else:
-            inner = self.activation(kernels.linear(value, widen.weight, widen.bias))
-            inner = kernels.dropout(inner, p)
-        return kernels.linear(inner, narrow.weight, narrow.bias)
+            inner = self.activation(engine.linear(value, widen.weight, widen.bias))
+            inner = engine.dropout(inner, p)
+        return engine.linear(inner, narrow.weight, narrow.bias)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from regard.attention import Site
-from regard.kernels import Dropout
+from regard.engine import Dropout
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.lstmn import build_reader
 from regard.models.recurrent import (

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from regard.attention import Site, masks
-from regard.kernels import BeamQuestion, Ended, linear
+from regard.engine import BeamQuestion, Ended, linear
 from regard.models.decoder import Decoder, DecoderLayer, DecoderState
 from regard.models.encoder import Encoder, Sizes
 from regard.models.encoder_decoder import EncoderDecoder

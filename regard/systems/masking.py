@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from regard.data import Batch
-from regard.kernels import linear_cross_entropy
+from regard.engine import linear_cross_entropy
 from regard.models import Bert, Model
 from regard.shapes import Bool, Float, Int, Tensor
 from regard.special import NAMES

@@ -10,8 +10,8 @@ import torch
 from regard.config import Recipe
 from regard.data import TaughtBatches
 from regard.devices import choose_device, require_memory_to_train
+from regard.engine import keep_heap
 from regard.errors import RegardError, UsageError
-from regard.kernels import keep_heap
 from regard.models import Model, Transformer
 from regard.systems.system import build, prepare, system_of
 from regard.systems.teaching import Teaching

@@ -13,11 +13,11 @@ from regard.config import Network, Recipe, known
 from regard.config.alone import GptSection
 from regard.data import Batch, Plan, Windows, held_out_windows
 from regard.decoding import Sampling, Search, Slid, Written, stream
+from regard.engine import linear_cross_entropy
 from regard.errors import UsageError, WrongModelError
 from regard.inspection.importance import Losses
 from regard.inspection.recording import record
 from regard.inspection.trace import Trace
-from regard.kernels import linear_cross_entropy
 from regard.models import Gpt, Model
 from regard.shapes import Float, Int, Tensor
 from regard.special import BOS, PAD, UNKNOWN

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 from torch.nn import functional as F
 
 from regard.data import Batch
-from regard.kernels import linear_cross_entropy
+from regard.engine import linear_cross_entropy
 from regard.models import EncoderDecoder, Model, Predicted, baseline_loss, reinforce
 from regard.models.source_attention import LookingTranslator
 from regard.shapes import Float, Int, Tensor

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
-from regard.kernels import Adam, adam_step, gradient_norm
+from regard.engine import Adam, adam_step, gradient_norm
 from regard.shapes import Float, Tensor
 from regard.training.distributed import Ranks
 

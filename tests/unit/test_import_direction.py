@@ -23,26 +23,26 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "counting": (),
     "config": ("errors", "counting"),
     "text": ("errors", "files", "special"),  # not shapes, which brings torch in
-    "kernels": ("errors", "files", "shapes"),
-    "attention": (*BOTTOM, "kernels"),
+    "engine": ("errors", "files", "shapes"),
+    "attention": (*BOTTOM, "engine"),
     "evaluation": BOTTOM,
     "corpora": ("errors", "text.turns"),
     "data": (*BOTTOM, "files", "text", "corpora"),
-    "models": (*BOTTOM, "kernels", "attention"),  # layers take plain arguments
-    "decoding": (*BOTTOM, "kernels", "models.interface"),  # any search serves any model
+    "models": (*BOTTOM, "engine", "attention"),  # layers take plain arguments
+    "decoding": (*BOTTOM, "engine", "models.interface"),  # any search serves any model
     "inspection": (*BOTTOM, "files", "text", "attention"),  # its probes; any model that has them
     "folder": (*BOTTOM, "config", "files", "attention", "models", "text"),
     # A run validates by decoding and scoring, and saves as it goes (docs/decisions/001).
     "training": (
         *BOTTOM,
         "config",
-        *("files", "kernels", "models", "data", "text", "folder"),
+        *("files", "engine", "models", "data", "text", "folder"),
         *("decoding", "evaluation"),
     ),
     # What one can train and use: the one room that knows them all.
     "systems": (
         *BOTTOM,
-        *("config", "files", "devices", "text", "corpora", "data", "kernels", "attention"),
+        *("config", "files", "devices", "text", "corpora", "data", "engine", "attention"),
         *("models", "decoding", "evaluation", "inspection", "folder", "training"),
     ),
     # What is shown rather than used; no room but service and command line build on it.

@@ -48,8 +48,8 @@ def complexity(
     import torch
 
     from regard.cli.bench.showing import BenchDisplay, draw_growth, print_json, print_report
+    from regard.engine import keep_heap
     from regard.inspection.figures import checked_path
-    from regard.kernels import keep_heap
     from regard.lessons.complexity import Study, StudyPlan, make_report
 
     plan = StudyPlan(

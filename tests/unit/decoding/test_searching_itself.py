@@ -10,7 +10,7 @@ from torch import Tensor
 from regard.decoding import Hypothesis, Limits, Search, beam_search, greedy
 from regard.decoding.beam import searched_by_itself
 from regard.decoding.rules import Rules
-from regard.kernels import is_native, without_native
+from regard.engine import is_native, without_native
 from regard.models import Sizes, Transformer
 
 EOS, N_TOKENS = 3, 40

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from regard.engine import Dropout
 from regard.errors import SizeError, UsageError
 from regard.inspection.recording import record
-from regard.kernels import Dropout
 from regard.models import CompressedDecoder, Sizes
 from regard.models import compressed_decoder as module
 

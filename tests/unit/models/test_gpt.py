@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from regard.decoding import Limits, Search, beam_search, greedy, sample
 from regard.decoding.choices import Sampling
+from regard.engine import is_native, without_native
 from regard.errors import SizeError
 from regard.inspection.recording import at, record
-from regard.kernels import is_native, without_native
 from regard.models import Sizes
 from regard.models.gpt import Gpt
 from regard.models.interface import Step

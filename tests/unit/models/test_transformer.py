@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.attention import Sinusoidal
+from regard.engine import is_native, without_native
 from regard.errors import SizeError, UsageError
-from regard.kernels import is_native, without_native
 from regard.models import Sizes, Transformer
 
 PAD, BOS, EOS = 0, 2, 3

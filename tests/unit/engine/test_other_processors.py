@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.data import MemoryCorpus, collate
 from regard.decoding import Search, beam_search
-from regard.kernels import dropout, is_native, native
+from regard.engine import dropout, is_native, native
 from regard.models import Sizes, Transformer
 from regard.training.tasks import translation
 

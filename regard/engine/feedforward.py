@@ -7,10 +7,10 @@ import torch
 from torch import autograd
 from torch.nn import functional as F
 
+from regard.engine.native import count, native, pointer
+from regard.engine.noise import as_arguments, draw_key, keep_mask
+from regard.engine.operation import Forgetful, run
 from regard.errors import SizeError
-from regard.kernels.native import count, native, pointer
-from regard.kernels.noise import as_arguments, draw_key, keep_mask
-from regard.kernels.operation import Forgetful, run
 from regard.shapes import Float, Tensor
 
 

@@ -5,9 +5,9 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from regard import kernels
+from regard import engine
 from regard.attention import MultiHeadAttention, masks
-from regard.kernels import Spans, attend_packed
+from regard.engine import Spans, attend_packed
 
 LENGTHS = [
     ([1], [1]),
@@ -136,7 +136,7 @@ def test_the_seed_decides(path: str) -> None:
     drawn = []
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
-        drawn.append(kernels.attend_packed(projected, None, spans, 2, 0.5))
+        drawn.append(engine.attend_packed(projected, None, spans, 2, 0.5))
     assert torch.equal(drawn[0], drawn[1])
     assert not torch.equal(drawn[0], drawn[2])
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from regard.kernels import Adam, adam_step, gradient_norm
+from regard.engine import Adam, adam_step, gradient_norm
 
 
 def test_its_steps_are_those_of_adamw(path: str) -> None:

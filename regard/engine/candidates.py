@@ -2,8 +2,8 @@
 
 import torch
 
+from regard.engine.native import count, native, pointer
 from regard.errors import SizeError
-from regard.kernels.native import count, native, pointer
 from regard.shapes import Float, Int, Tensor
 
 _MOST = 64  # beyond, inserting into a sorted list is slower than selecting

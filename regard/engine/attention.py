@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import autograd
 
+from regard.engine.native import count, native, pointer
+from regard.engine.noise import as_arguments, draw_key, keep_mask
+from regard.engine.operation import run
 from regard.errors import SizeError
-from regard.kernels.native import count, native, pointer
-from regard.kernels.noise import as_arguments, draw_key, keep_mask
-from regard.kernels.operation import run
 from regard.shapes import Bool, Float, Int, Tensor
 
 _LANES = 16  # the kernel's rows of probabilities are a multiple of this

@@ -6,8 +6,8 @@ from torch import Tensor
 from torch.autograd import gradcheck
 from torch.nn import functional as F
 
-from regard import kernels
-from regard.kernels import without_native
+from regard import engine
+from regard.engine import without_native
 
 SIZES = [(1, 1), (1, 16), (3, 7), (5, 33), (2, 128), (17, 129), (1, 300)]
 SCALE = 65536 / (65536 - round(0.4 * 65536))  # of p = 0.4, in 16 bits
@@ -37,7 +37,7 @@ def assert_same(ours: list[Tensor], reference: list[Tensor]) -> None:
 def test_add_norm(path: str, n: int, d: int, has_change: bool) -> None:
     value, change, weight, bias = leaf(n, d), leaf(n, d), leaf(d), leaf(d)
     leaves = [value, weight, bias, *([change] if has_change else [])]
-    results = list(kernels.add_norm(value, change if has_change else None, weight, bias))
+    results = list(engine.add_norm(value, change if has_change else None, weight, bias))
     total = value + change if has_change else value
     reference = [total, F.layer_norm(total, (d,), weight, bias)]
     if d == 1:  # a single number has no spread: only rounding is left of the gradient
@@ -50,7 +50,7 @@ def test_add_norm(path: str, n: int, d: int, has_change: bool) -> None:
 
 def test_add_norm_when_only_the_sum_is_used(path: str) -> None:
     value, change = leaf(3, 5), leaf(3, 5)
-    total, _ = kernels.add_norm(value, change, torch.ones(5), torch.zeros(5))
+    total, _ = engine.add_norm(value, change, torch.ones(5), torch.zeros(5))
     for grad in torch.autograd.grad(total.sum(), [value, change]):
         torch.testing.assert_close(grad, torch.ones(3, 5))
 
@@ -58,7 +58,7 @@ def test_add_norm_when_only_the_sum_is_used(path: str) -> None:
 def test_add_norm_drops_only_the_change_and_the_same_backwards(path: str) -> None:
     n, d = 5, 33
     value, change, weight, bias = leaf(n, d), leaf(n, d), leaf(d), leaf(d)
-    total, normed = kernels.add_norm(value, change, weight, bias, p=0.4)
+    total, normed = engine.add_norm(value, change, weight, bias, p=0.4)
     factor = ((total - value) / change).detach()
     factor = torch.where(factor.abs() < 1e-3, 0.0, SCALE)
     again = value + change * factor
@@ -71,20 +71,20 @@ def test_add_norm_drops_only_the_change_and_the_same_backwards(path: str) -> Non
 
 def test_add_norm_uses_its_epsilon(path: str) -> None:
     value = torch.randn(3, 5) * 1e-3
-    _, normed = kernels.add_norm(value, None, torch.ones(5), torch.zeros(5), epsilon=0.1)
+    _, normed = engine.add_norm(value, None, torch.ones(5), torch.zeros(5), epsilon=0.1)
     torch.testing.assert_close(normed, F.layer_norm(value, (5,), eps=0.1), rtol=1e-4, atol=1e-6)
 
 
 def test_add_norm_of_rows_that_lie_apart(path: str) -> None:
     value, change = torch.randn(6, 4).t(), torch.randn(6, 4).t()
-    _, normed = kernels.add_norm(value, change, torch.ones(6), torch.zeros(6))
+    _, normed = engine.add_norm(value, change, torch.ones(6), torch.zeros(6))
     torch.testing.assert_close(normed, F.layer_norm(value + change, (6,)), rtol=1e-4, atol=1e-5)
 
 
 @sizes
 def test_bias_relu(path: str, n: int, d: int) -> None:
     inner, bias = leaf(n, d), leaf(d)
-    result = kernels.bias_relu_dropout(inner * 1.0, bias, 0.0)
+    result = engine.bias_relu_dropout(inner * 1.0, bias, 0.0)
     reference = F.relu(inner + bias)
     assert_same([result], [reference])
     assert_same(gradients([result], [inner, bias]), gradients([reference], [inner, bias]))
@@ -92,7 +92,7 @@ def test_bias_relu(path: str, n: int, d: int) -> None:
 
 def test_bias_relu_dropout_drops_the_same_backwards(path: str) -> None:
     inner, bias = leaf(9, 33), leaf(33)
-    result = kernels.bias_relu_dropout(inner * 1.0, bias, 0.4)
+    result = engine.bias_relu_dropout(inner * 1.0, bias, 0.4)
     alive = F.relu(inner + bias)
     factor = torch.where((result == 0) & (alive > 0), 0.0, SCALE)
     assert 0.1 < (factor == 0).double().mean() < 0.4
@@ -104,17 +104,17 @@ def test_bias_relu_dropout_drops_the_same_backwards(path: str) -> None:
 @sizes
 def test_bias_gelu(path: str, n: int, d: int) -> None:
     inner, bias = leaf(n, d), leaf(d)
-    result = kernels.bias_gelu_dropout(inner * 3.0, bias, 0.0)
+    result = engine.bias_gelu_dropout(inner * 3.0, bias, 0.0)
     reference = F.gelu(inner * 3.0 + bias)
     torch.testing.assert_close(result, reference, rtol=1e-6, atol=2e-6)
     assert_same(gradients([result], [inner, bias]), gradients([reference], [inner, bias]))
     with torch.no_grad():
-        torch.testing.assert_close(kernels.bias_gelu_dropout(inner * 3.0, bias, 0.0), result)
+        torch.testing.assert_close(engine.bias_gelu_dropout(inner * 3.0, bias, 0.0), result)
 
 
 def test_bias_gelu_dropout_drops_the_same_backwards(path: str) -> None:
     inner, bias = leaf(17, 129), leaf(129)
-    result = kernels.bias_gelu_dropout(inner * 1.0, bias, 0.4)
+    result = engine.bias_gelu_dropout(inner * 1.0, bias, 0.4)
     is_kept = result != 0
     assert 0.55 < float(is_kept.float().mean()) < 0.65
     reference = F.gelu(inner + bias) * is_kept * SCALE
@@ -124,25 +124,25 @@ def test_bias_gelu_dropout_drops_the_same_backwards(path: str) -> None:
 
 def test_gelu_far_from_zero(path: str) -> None:
     value = torch.tensor([[-200.0, -30.0, -9.0, 0.0, 9.0, 30.0, 200.0]])
-    result = kernels.bias_gelu_dropout(value.clone(), torch.zeros(7), 0.0)
+    result = engine.bias_gelu_dropout(value.clone(), torch.zeros(7), 0.0)
     torch.testing.assert_close(result, F.gelu(value), rtol=1e-6, atol=1e-5)
 
 
 @sizes
 def test_linear(path: str, n: int, d: int) -> None:
     value, weight, bias = leaf(n, d), leaf(5, d), leaf(5)
-    result, reference = kernels.linear(value, weight, bias), F.linear(value, weight, bias)
+    result, reference = engine.linear(value, weight, bias), F.linear(value, weight, bias)
     leaves = [value, weight, bias]
     assert_same([result], [reference])
     assert_same(gradients([result], leaves), gradients([reference], leaves))
-    plain, leaves = kernels.linear(value, weight), [value, weight]
+    plain, leaves = engine.linear(value, weight), [value, weight]
     assert_same([plain], [F.linear(value, weight)])
     assert_same(gradients([plain], leaves), gradients([F.linear(value, weight)], leaves))
 
 
 def test_linear_of_a_value_that_needs_no_gradient(path: str) -> None:
     weight, bias = leaf(3, 4), leaf(3)
-    kernels.linear(torch.ones(2, 4), weight, bias).sum().backward()
+    engine.linear(torch.ones(2, 4), weight, bias).sum().backward()
     assert weight.grad is not None
     torch.testing.assert_close(weight.grad, torch.full((3, 4), 2.0))
 
@@ -151,7 +151,7 @@ def test_linear_of_a_value_that_needs_no_gradient(path: str) -> None:
 def test_embed(path: str, n: int, d: int) -> None:
     table, ids, places = leaf(6, d), torch.randint(6, (n,)), torch.randint(9, (n,))
     positions = leaf(9, d)
-    result = kernels.embed(table, ids, positions, places, scale=2.5, p=0.0)
+    result = engine.embed(table, ids, positions, places, scale=2.5, p=0.0)
     reference = 2.5 * table[ids] + positions[places]
     assert_same([result], [reference])
     both = [table, positions]
@@ -161,7 +161,7 @@ def test_embed(path: str, n: int, d: int) -> None:
 def test_embed_drops_the_same_backwards(path: str) -> None:
     table, ids, places = leaf(3, 33), torch.randint(3, (20,)), torch.randint(9, (20,))
     positions = leaf(9, 33)
-    result = kernels.embed(table, ids, positions, places, scale=1.5, p=0.4)
+    result = engine.embed(table, ids, positions, places, scale=1.5, p=0.4)
     reference = (1.5 * table[ids] + positions[places]) * torch.where(result == 0, 0.0, SCALE)
     assert_same([result], [reference])
     both = [table, positions]
@@ -176,7 +176,7 @@ def test_linear_cross_entropy(
 ) -> None:
     hidden, weight = leaf(n, width), leaf(n_classes, width)
     targets = torch.randint(n_classes, (n,))
-    loss = kernels.linear_cross_entropy(hidden, weight, targets, smoothing)
+    loss = engine.linear_cross_entropy(hidden, weight, targets, smoothing)
     reference = F.cross_entropy(
         hidden @ weight.t(), targets, reduction="sum", label_smoothing=smoothing
     )
@@ -188,10 +188,10 @@ def test_linear_cross_entropy(
 def test_linear_cross_entropy_with_a_bias(
     path: str, n: int, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("regard.kernels.cross_entropy._BLOCK_NUMBERS", 40)
+    monkeypatch.setattr("regard.engine.cross_entropy._BLOCK_NUMBERS", 40)
     hidden, weight, bias = leaf(n, width), leaf(13, width), leaf(13)
     labels = torch.randint(13, (n,))
-    loss = kernels.linear_cross_entropy(hidden, weight, labels, 0.1, bias=bias)
+    loss = engine.linear_cross_entropy(hidden, weight, labels, 0.1, bias=bias)
     logits = F.linear(hidden, weight, bias)
     reference = F.cross_entropy(logits, labels, reduction="sum", label_smoothing=0.1)
     leaves = [hidden, weight, bias]
@@ -200,9 +200,9 @@ def test_linear_cross_entropy_with_a_bias(
 
 
 def test_linear_cross_entropy_in_several_blocks(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("regard.kernels.cross_entropy._BLOCK_NUMBERS", 40)
+    monkeypatch.setattr("regard.engine.cross_entropy._BLOCK_NUMBERS", 40)
     hidden, weight, targets = leaf(23, 6), leaf(11, 6), torch.randint(11, (23,))
-    loss = kernels.linear_cross_entropy(hidden, weight, targets, 0.1)
+    loss = engine.linear_cross_entropy(hidden, weight, targets, 0.1)
     reference = F.cross_entropy(hidden @ weight.t(), targets, reduction="sum", label_smoothing=0.1)
     assert_same([loss], [reference])
     assert_same(gradients([loss], [hidden, weight]), gradients([reference], [hidden, weight]))
@@ -211,22 +211,22 @@ def test_linear_cross_entropy_in_several_blocks(path: str, monkeypatch: pytest.M
 def test_linear_cross_entropy_of_huge_logits(path: str) -> None:
     """The largest is taken off first; what is far below it counts nothing."""
     hidden, weight = torch.tensor([[300.0], [-300.0]]), torch.tensor([[1.0], [0.0], [-1.0]])
-    loss = kernels.linear_cross_entropy(hidden, weight, torch.tensor([0, 2]))
+    loss = engine.linear_cross_entropy(hidden, weight, torch.tensor([0, 2]))
     torch.testing.assert_close(loss, torch.tensor(0.0), atol=1e-5, rtol=0)
-    wrong = kernels.linear_cross_entropy(hidden, weight, torch.tensor([2, 2]))
+    wrong = engine.linear_cross_entropy(hidden, weight, torch.tensor([2, 2]))
     torch.testing.assert_close(wrong, torch.tensor(600.0))
 
 
 def test_linear_cross_entropy_shows_numbers_that_are_none(path: str) -> None:
     hidden = torch.tensor([[float("nan"), 1.0], [1.0, 1.0]])
-    assert kernels.linear_cross_entropy(hidden, torch.ones(3, 2), torch.tensor([0, 1])).isnan()
+    assert engine.linear_cross_entropy(hidden, torch.ones(3, 2), torch.tensor([0, 1])).isnan()
 
 
 def test_linear_cross_entropy_of_a_column_and_of_columns(path: str) -> None:
     """What does not lie in one piece is read where it lies."""
     hidden, weight = leaf(16, 5), leaf(16, 7)
     targets = torch.randint(7, (5, 2))[:, 1]
-    loss = kernels.linear_cross_entropy(hidden.t(), weight.t(), targets, 0.1)
+    loss = engine.linear_cross_entropy(hidden.t(), weight.t(), targets, 0.1)
     reference = F.cross_entropy(hidden.t() @ weight, targets, reduction="sum", label_smoothing=0.1)
     assert_same([loss], [reference])
     assert_same(gradients([loss], [hidden, weight]), gradients([reference], [hidden, weight]))
@@ -234,7 +234,7 @@ def test_linear_cross_entropy_of_a_column_and_of_columns(path: str) -> None:
 
 def test_linear_cross_entropy_scales_its_gradient(path: str) -> None:
     hidden, weight = leaf(4, 6), leaf(5, 6)
-    loss = kernels.linear_cross_entropy(hidden, weight, torch.tensor([0, 1, 2, 4]), 0.1)
+    loss = engine.linear_cross_entropy(hidden, weight, torch.tensor([0, 1, 2, 4]), 0.1)
     once = torch.autograd.grad(loss, [hidden, weight], retain_graph=True)
     thrice = torch.autograd.grad(loss * 3, [hidden, weight])
     assert_same([3 * grad for grad in once], list(thrice))
@@ -244,8 +244,8 @@ def test_linear_cross_entropy_scales_its_gradient(path: str) -> None:
 def test_without_gradients_the_loss_is_the_same(path: str, width: int) -> None:
     hidden, weight, targets = leaf(4, width), leaf(5, width), torch.tensor([0, 1, 2, 4])
     with torch.inference_mode():
-        silent = kernels.linear_cross_entropy(hidden, weight, targets, 0.1)
-    loud = kernels.linear_cross_entropy(hidden, weight, targets, 0.1)
+        silent = engine.linear_cross_entropy(hidden, weight, targets, 0.1)
+    loud = engine.linear_cross_entropy(hidden, weight, targets, 0.1)
     assert float(silent) == float(loud.detach())
 
 
@@ -257,15 +257,15 @@ def test_gradients_that_are_not_in_one_piece(path: str) -> None:
     starts = torch.tensor([0, 15, 40], dtype=torch.int32)
     projected, table = leaf(40, 48), leaf(33, 33)
     for ours, reference, leaves in (
-        (kernels.add_norm(value, change, weight, bias)[0], value + change, [value, change]),
-        (kernels.linear(value, table, bias), F.linear(value, table, bias), [value, table, bias]),
+        (engine.add_norm(value, change, weight, bias)[0], value + change, [value, change]),
+        (engine.linear(value, table, bias), F.linear(value, table, bias), [value, table, bias]),
         (
-            kernels.bias_relu_dropout(value * 1.0, bias, 0.0),
+            engine.bias_relu_dropout(value * 1.0, bias, 0.0),
             F.relu(value + bias),
             [value, bias],
         ),
         (
-            kernels.embed(table, ids, positions, places, scale=2.0, p=0.0),
+            engine.embed(table, ids, positions, places, scale=2.0, p=0.0),
             2.0 * table[ids],
             [table],
         ),
@@ -274,7 +274,7 @@ def test_gradients_that_are_not_in_one_piece(path: str) -> None:
             list(torch.autograd.grad(ours.sum(), leaves)),
             list(torch.autograd.grad(reference.sum(), leaves)),
         )
-    context = kernels.attend_packed(projected, None, kernels.Spans(starts, starts), 1, 0.0)
+    context = engine.attend_packed(projected, None, engine.Spans(starts, starts), 1, 0.0)
     (whole,) = torch.autograd.grad(context.sum(), projected, retain_graph=True)
     (again,) = torch.autograd.grad(context, projected, torch.ones(40, 16))
     assert torch.equal(whole, again)
@@ -288,28 +288,26 @@ def test_float64_gradients_are_exact() -> None:
 
     ids, places = torch.tensor([0, 2, 2]), torch.tensor([1, 0, 1])
     positions = torch.randn(2, 5, dtype=torch.float64)
-    assert gradcheck(kernels.add_norm, (wide(3, 5), wide(3, 5), wide(5), wide(5)))
+    assert gradcheck(engine.add_norm, (wide(3, 5), wide(3, 5), wide(5), wide(5)))
+    assert gradcheck(lambda v, w, b: engine.add_norm(v, None, w, b), (wide(3, 5), wide(5), wide(5)))
+    assert gradcheck(lambda x, b: engine.bias_relu_dropout(x * 1, b, 0.0), (wide(3, 5), wide(5)))
+    assert gradcheck(lambda x, b: engine.bias_gelu_dropout(x * 1, b, 0.0), (wide(3, 5), wide(5)))
+    assert gradcheck(engine.linear, (wide(3, 5), wide(2, 5), wide(2)))
     assert gradcheck(
-        lambda v, w, b: kernels.add_norm(v, None, w, b), (wide(3, 5), wide(5), wide(5))
-    )
-    assert gradcheck(lambda x, b: kernels.bias_relu_dropout(x * 1, b, 0.0), (wide(3, 5), wide(5)))
-    assert gradcheck(lambda x, b: kernels.bias_gelu_dropout(x * 1, b, 0.0), (wide(3, 5), wide(5)))
-    assert gradcheck(kernels.linear, (wide(3, 5), wide(2, 5), wide(2)))
-    assert gradcheck(
-        lambda table: kernels.embed(table, ids, positions, places, scale=2.0, p=0.0), (wide(3, 5),)
+        lambda table: engine.embed(table, ids, positions, places, scale=2.0, p=0.0), (wide(3, 5),)
     )
     assert gradcheck(
-        lambda h, w: kernels.linear_cross_entropy(h, w, ids, 0.1), (wide(3, 5), wide(4, 5))
+        lambda h, w: engine.linear_cross_entropy(h, w, ids, 0.1), (wide(3, 5), wide(4, 5))
     )
 
 
 def test_both_paths_are_float32_and_agree_closely() -> None:
     """Not only within a tolerance of training: to a few units in the last place."""
     hidden, weight, targets = torch.randn(50, 64), torch.randn(300, 64), torch.randint(300, (50,))
-    fast = kernels.linear_cross_entropy(hidden, weight, targets, 0.1)
+    fast = engine.linear_cross_entropy(hidden, weight, targets, 0.1)
     with without_native():
-        slow = kernels.linear_cross_entropy(hidden, weight, targets, 0.1)
-    exact = kernels.linear_cross_entropy(hidden.double(), weight.double(), targets, 0.1)
+        slow = engine.linear_cross_entropy(hidden, weight, targets, 0.1)
+    exact = engine.linear_cross_entropy(hidden.double(), weight.double(), targets, 0.1)
     for loss in (fast, slow):
         assert loss.dtype == torch.float32
         assert float(loss) == pytest.approx(float(exact), rel=2e-6)
@@ -321,10 +319,10 @@ def test_energies(path: str, sizes: tuple[int, int, int, int]) -> None:
     leaves = [leaf(n_rows, n_queries, width), leaf(n_rows, n_keys, width), leaf(width)]
     query, key, v = leaves
     scaled = 3 * query  # some of the tangents are all but 1
-    ours = [kernels.energies(scaled, key, v)]
+    ours = [engine.energies(scaled, key, v)]
     reference = [torch.tanh(scaled[:, :, None] + key[:, None]) @ v]
     assert_same(ours, reference)
     assert_same(gradients(ours, leaves), gradients(reference, leaves))
-    half = kernels.energies(scaled.bfloat16(), key.bfloat16(), v)
+    half = engine.energies(scaled.bfloat16(), key.bfloat16(), v)
     assert half.dtype == torch.float32
     torch.testing.assert_close(half, reference[0], rtol=0.1, atol=0.1)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from regard.kernels import is_native, without_native
+from regard.engine import is_native, without_native
 
 
 @pytest.fixture(params=["C++", "torch"])

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from regard.kernels.native import addresses, count, native, pointer
-from regard.kernels.panels import Panels
+from regard.engine.native import addresses, count, native, pointer
+from regard.engine.panels import Panels
 from regard.shapes import Float, Int, Tensor
 
 _LANES = 16

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
+from regard.engine.native import count, native, pointer
 from regard.errors import SizeError
-from regard.kernels.native import count, native, pointer
 from regard.shapes import Float, Tensor
 
 

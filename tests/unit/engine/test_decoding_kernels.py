@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from regard.kernels import log_sum_exp, recall, top, without_native
+from regard.engine import log_sum_exp, recall, top, without_native
 
 ROWS, STORED, KEYS, TOKENS = 5, 23, 7, 150
 

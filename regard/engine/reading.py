@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.kernels.decoder_step import StackWeights
-from regard.kernels.native import addresses, count, native, pointer, require_ids
-from regard.kernels.panels import Panels
-from regard.kernels.words import WordTable
+from regard.engine.decoder_step import StackWeights
+from regard.engine.native import addresses, count, native, pointer, require_ids
+from regard.engine.panels import Panels
+from regard.engine.words import WordTable
 from regard.shapes import Float, Int, Tensor
 
 

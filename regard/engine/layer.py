@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import autograd
 
+from regard.engine.attention import Spans
+from regard.engine.linear import gathers
+from regard.engine.native import addresses, native, pointer
+from regard.engine.noise import draw_key
+from regard.engine.operation import run
 from regard.errors import SizeError
-from regard.kernels.attention import Spans
-from regard.kernels.linear import gathers
-from regard.kernels.native import addresses, native, pointer
-from regard.kernels.noise import draw_key
-from regard.kernels.operation import run
 from regard.shapes import Float, Tensor
 
 _LANES = 16

@@ -3,8 +3,8 @@
 import torch
 from torch.nn import functional as F
 
+from regard.engine.native import count, native, pointer
 from regard.errors import SizeError
-from regard.kernels.native import count, native, pointer
 from regard.shapes import Float, Int, Tensor
 
 _LANES = 16

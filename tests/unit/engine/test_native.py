@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard import kernels
+from regard import engine
 from regard.data import MemoryCorpus, collate
-from regard.kernels import is_native, native, without_native
-from regard.kernels.memory import keep_heap
+from regard.engine import is_native, native, without_native
+from regard.engine.memory import keep_heap
 from regard.models import Sizes, Transformer
 from regard.training.tasks import translation
 
@@ -70,7 +70,7 @@ def test_a_failing_compiler_is_logged_and_done_without(
     broken.chmod(0o755)
     monkeypatch.setattr("shutil.which", lambda name: str(broken))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with caplog.at_level(logging.INFO, "regard.kernels.native"):
+    with caplog.at_level(logging.INFO, "regard.engine.native"):
         assert native.library() is None
     assert "the C++ kernels cannot be built" in caplog.text
     assert "torch's are used" in caplog.text
@@ -129,13 +129,13 @@ def test_both_paths_train_alike_without_noise() -> None:
     with without_native():
         slow, _ = translation(model, batch, 0.1)
     torch.testing.assert_close(fast, slow)
-    assert kernels.is_native() == is_native()
+    assert engine.is_native() == is_native()
 
 
 @pytest.mark.parametrize("wrong", [-1, 7])
 def test_an_id_outside_the_table_is_refused(wrong: int) -> None:
     with pytest.raises(IndexError):
-        kernels.embed(
+        engine.embed(
             torch.randn(7, 16),
             torch.tensor([1, wrong]),
             torch.randn(3, 16),
@@ -144,6 +144,6 @@ def test_an_id_outside_the_table_is_refused(wrong: int) -> None:
             p=0.0,
         )
     with pytest.raises(IndexError):
-        kernels.linear_cross_entropy(
+        engine.linear_cross_entropy(
             torch.randn(2, 16), torch.randn(7, 16), torch.tensor([1, wrong])
         )

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import autograd
 
+from regard.engine.linear import gathers
+from regard.engine.native import as_ids, count, native, pointer, require_ids
 from regard.errors import SizeError
-from regard.kernels.linear import gathers
-from regard.kernels.native import as_ids, count, native, pointer, require_ids
 from regard.shapes import Float, Int, Tensor
 
 _BLOCK_NUMBERS = 1 << 22  # logits that exist at once: 16 MB

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from regard import kernels
+from regard import engine
+from regard.engine import Adam, BeamQuestion, LayerOptions, Spans
 from regard.errors import SizeError
-from regard.kernels import Adam, BeamQuestion, LayerOptions, Spans
 
 row, rows, table = torch.zeros(32), torch.zeros(6, 32), torch.zeros(9, 32)
 ids = torch.zeros(6, dtype=torch.long)
@@ -35,26 +35,26 @@ def layer(inner: int = 16, width: int = 32) -> list[torch.Tensor]:
 def step(*sizes: int, number: int = 1) -> None:
     weights, gradient, first, second = (torch.zeros(size) for size in sizes)
     moments = (first, second)
-    kernels.adam_step(adam, weights, gradient, moments, factor=1.0, rate=0.1, step=number)
+    engine.adam_step(adam, weights, gradient, moments, factor=1.0, rate=0.1, step=number)
 
 
 def recall(places: torch.Tensor, key: torch.Tensor = table, n_heads: int = 2) -> None:
-    kernels.recall(rows, key, table, places, n_heads)
+    engine.recall(rows, key, table, places, n_heads)
 
 
 def embed(given: torch.Tensor, places: torch.Tensor, positions: torch.Tensor = table) -> None:
-    kernels.embed(table, given, positions, places, scale=1.0, p=0.0)
+    engine.embed(table, given, positions, places, scale=1.0, p=0.0)
 
 
 def attend(
     where: Spans, width: int = 96, memory: torch.Tensor | None = None, n_heads: int = 2
 ) -> None:
-    kernels.attend_packed(torch.zeros(6, width), memory, where, n_heads, 0.0)
+    engine.attend_packed(torch.zeros(6, width), memory, where, n_heads, 0.0)
 
 
 def layers(*parameters: list[torch.Tensor], where: Spans = spans, n_options: int = 1) -> None:
     options = [LayerOptions(2, True, "relu", 1e-5)] * n_options
-    kernels.encoder_layers(rows, where, options, parameters)
+    engine.encoder_layers(rows, where, options, parameters)
 
 
 def ask(longest: list[int], n_best: int = 1, dtype: type = np.int64) -> None:
@@ -79,27 +79,27 @@ CASES: dict[str, Callable[[], object]] = {
     "no heads": lambda: attend(spans, n_heads=0),
     "heads that do not divide": lambda: attend(spans, n_heads=5),
     "a width that is not three": lambda: attend(spans, 97),
-    "the 0 best": lambda: kernels.top(rows, 0),
-    "the -1 best": lambda: kernels.top(rows, -1),
-    "more than there are": lambda: kernels.top(rows, 33),
-    "the best of nothing": lambda: kernels.log_sum_exp(torch.zeros(3, 0)),
+    "the 0 best": lambda: engine.top(rows, 0),
+    "the -1 best": lambda: engine.top(rows, -1),
+    "more than there are": lambda: engine.top(rows, 33),
+    "the best of nothing": lambda: engine.log_sum_exp(torch.zeros(3, 0)),
     "too few places": lambda: recall(torch.zeros(5, 3, dtype=torch.int32)),
     "places beyond the keys": lambda: recall(torch.full((6, 3), 900_000, dtype=torch.int32)),
     "fewer keys than values": lambda: recall(torch.zeros(6, 3, dtype=torch.int32), table[:3]),
     "heads of a recall": lambda: recall(torch.zeros(6, 3, dtype=torch.int32), n_heads=0),
-    "too few targets": lambda: kernels.linear_cross_entropy(rows, table, ids[:2]),
-    "too many targets": lambda: kernels.linear_cross_entropy(rows[:2], table, ids),
-    "a narrow weight": lambda: kernels.linear_cross_entropy(rows, table[:, :16].contiguous(), ids),
-    "a short bias": lambda: kernels.linear_cross_entropy(rows, table, ids, bias=row[:3]),
+    "too few targets": lambda: engine.linear_cross_entropy(rows, table, ids[:2]),
+    "too many targets": lambda: engine.linear_cross_entropy(rows[:2], table, ids),
+    "a narrow weight": lambda: engine.linear_cross_entropy(rows, table[:, :16].contiguous(), ids),
+    "a short bias": lambda: engine.linear_cross_entropy(rows, table, ids, bias=row[:3]),
     "too few places of words": lambda: embed(ids, ids[:2]),
     "narrow positions": lambda: embed(ids, ids, table[:, :16].contiguous()),
-    "a change of another size": lambda: kernels.add_norm(rows, table, row, row),
-    "a short weight of a norm": lambda: kernels.add_norm(rows, None, row[:16], row[:16]),
-    "a short bias of ReLU": lambda: kernels.bias_relu_dropout(rows.clone(), row[:3], 0.0),
-    "a short bias of GELU": lambda: kernels.bias_gelu_dropout(rows.clone(), row[:3], 0.0),
-    "keys of another width": lambda: kernels.energies(rows[None], table[None, :, :16], row),
-    "keys of fewer rows": lambda: kernels.energies(rows[:, None], table[:3, None], row),
-    "a short v": lambda: kernels.energies(rows[:, None], rows[:, None], row[:16]),
+    "a change of another size": lambda: engine.add_norm(rows, table, row, row),
+    "a short weight of a norm": lambda: engine.add_norm(rows, None, row[:16], row[:16]),
+    "a short bias of ReLU": lambda: engine.bias_relu_dropout(rows.clone(), row[:3], 0.0),
+    "a short bias of GELU": lambda: engine.bias_gelu_dropout(rows.clone(), row[:3], 0.0),
+    "keys of another width": lambda: engine.energies(rows[None], table[None, :, :16], row),
+    "keys of fewer rows": lambda: engine.energies(rows[:, None], table[:3, None], row),
+    "a short v": lambda: engine.energies(rows[:, None], rows[:, None], row[:16]),
     "a short gradient": lambda: step(900_000, 3, 900_000, 900_000),
     "a short moment": lambda: step(900_000, 900_000, 900_000, 3),
     "step 0": lambda: step(3, 3, 3, 3, number=0),

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from regard.engine.decoder_step import StackWeights
+from regard.engine.native import addresses, count, library, pointer
+from regard.engine.words import WordTable
 from regard.errors import SizeError
-from regard.kernels.decoder_step import StackWeights
-from regard.kernels.native import addresses, count, library, pointer
-from regard.kernels.words import WordTable
 from regard.shapes import Float, Int, Tensor
 
 _WIDEST = 64  # beyond, inserting into a sorted list is slower than selecting

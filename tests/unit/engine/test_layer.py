@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from regard.attention import masks
-from regard.kernels import LayerOptions, Spans, add_norm, is_native, without_native
+from regard.engine import LayerOptions, Spans, add_norm, is_native, without_native
 from regard.models import Gpt, Sizes
 from regard.models.encoder import EncoderLayer
 from regard.models.packing import pack

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from regard.kernels.native import count, native, pointer
+from regard.engine.native import count, native, pointer
 from regard.shapes import Float, Tensor
 
 _LANES = 16

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard import kernels
-from regard.kernels import Spans
+from regard import engine
+from regard.engine import Spans
 
 from .boundaries import CASES
 
@@ -38,21 +38,21 @@ def test_tensors_that_lie_apart_are_read_right() -> None:
     assert not weight.is_contiguous()
     plain = weight.contiguous()
     for given in (
-        lambda one: kernels.add_norm(value, None, one, one)[1],
-        lambda one: kernels.bias_relu_dropout(value.clone(), one, 0.0),
-        lambda one: kernels.bias_gelu_dropout(value.clone(), one, 0.0),
-        lambda one: torch.tensor(kernels.gradient_norm(one)),
+        lambda one: engine.add_norm(value, None, one, one)[1],
+        lambda one: engine.bias_relu_dropout(value.clone(), one, 0.0),
+        lambda one: engine.bias_gelu_dropout(value.clone(), one, 0.0),
+        lambda one: torch.tensor(engine.gradient_norm(one)),
     ):
         torch.testing.assert_close(given(weight), given(plain))
     inner = wide.clone()[:, ::2]
     torch.testing.assert_close(
-        kernels.bias_relu_dropout(inner.clone(), plain, 0.0),
-        kernels.bias_relu_dropout(inner, plain, 0.0).contiguous(),
+        engine.bias_relu_dropout(inner.clone(), plain, 0.0),
+        engine.bias_relu_dropout(inner, plain, 0.0).contiguous(),
     )
     ids, places = torch.tensor([1, 0]), torch.tensor([0, 3])
     torch.testing.assert_close(
-        kernels.embed(wide[:, ::2], ids, value, places, scale=2.0, p=0.0),
-        kernels.embed(value, ids, value, places, scale=2.0, p=0.0),
+        engine.embed(wide[:, ::2], ids, value, places, scale=2.0, p=0.0),
+        engine.embed(value, ids, value, places, scale=2.0, p=0.0),
     )
 
 

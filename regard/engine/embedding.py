@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from torch import autograd
 
+from regard.engine.linear import gathers
+from regard.engine.native import as_ids, count, native, pointer, require_ids
+from regard.engine.noise import as_arguments, draw_key, keep_mask
+from regard.engine.operation import run
 from regard.errors import SizeError
-from regard.kernels.linear import gathers
-from regard.kernels.native import as_ids, count, native, pointer, require_ids
-from regard.kernels.noise import as_arguments, draw_key, keep_mask
-from regard.kernels.operation import run
 from regard.shapes import Float, Int, Tensor
 
 

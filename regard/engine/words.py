@@ -4,7 +4,7 @@ import ctypes
 from dataclasses import dataclass
 from typing import Any
 
-from regard.kernels.native import native, pointer
+from regard.engine.native import native, pointer
 from regard.shapes import Float, Tensor
 
 

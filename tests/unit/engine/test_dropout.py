@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard import kernels
-from regard.kernels.noise import keep_mask
+from regard import engine
+from regard.engine.noise import keep_mask
 
 SIGMAS = 4.5  # one honest generator in 100,000 strays further
 
@@ -15,7 +15,7 @@ SIGMAS = 4.5  # one honest generator in 100,000 strays further
 def kept(n: int, d: int, p: float, seed: int = 1) -> Tensor:
     """Which elements of a tensor of ones stay."""
     torch.manual_seed(seed)
-    return (kernels.dropout(torch.ones(n, d), p) != 0).double()
+    return (engine.dropout(torch.ones(n, d), p) != 0).double()
 
 
 def stray(share: float | Tensor, p: float, n: int) -> Tensor:
@@ -45,7 +45,7 @@ def test_the_share_at_every_width(path: str, width: int) -> None:
 @pytest.mark.parametrize("p", [0.1, 0.3, 0.5])
 def test_what_stays_is_scaled_up(path: str, p: float) -> None:
     value = torch.randn(50, 33)
-    dropped = kernels.dropout(value, p)
+    dropped = engine.dropout(value, p)
     stays = dropped != 0
     torch.testing.assert_close(dropped[stays], value[stays] / (1 - p), rtol=2e-5, atol=0)
 
@@ -61,7 +61,7 @@ def test_neighbours_are_independent(path: str, lag: tuple[int, int]) -> None:
 
 def test_two_calls_are_independent(path: str) -> None:
     torch.manual_seed(3)
-    first, second = (kernels.dropout(torch.ones(300, 200), 0.3) != 0 for _ in range(2))
+    first, second = (engine.dropout(torch.ones(300, 200), 0.3) != 0 for _ in range(2))
     assert abs(correlation(first.double(), second.double())) < SIGMAS / math.sqrt(60_000)
 
 
@@ -75,7 +75,7 @@ def test_the_seed_decides(path: str) -> None:
 @pytest.mark.parametrize("shape", [(5, 33), (1, 1), (2, 3, 7), (13,), ()])
 def test_backward_drops_what_forward_dropped(path: str, shape: tuple[int, ...]) -> None:
     value = torch.rand(shape).add(0.5).requires_grad_()
-    dropped = kernels.dropout(value, 0.5)
+    dropped = engine.dropout(value, 0.5)
     grad = torch.rand(shape) + 0.5
     dropped.backward(grad)
     assert value.grad is not None
@@ -85,7 +85,7 @@ def test_backward_drops_what_forward_dropped(path: str, shape: tuple[int, ...]) 
 def test_a_transposed_value_or_gradient(path: str) -> None:
     """Rows of other strides than the kernel's."""
     value = torch.rand(6, 5).add(0.5).t().requires_grad_()
-    dropped = kernels.dropout(value, 0.5)
+    dropped = engine.dropout(value, 0.5)
     factor = (dropped / value).detach()
     assert set(factor.unique().tolist()) <= {0.0, 2.0}
     (grad,) = torch.autograd.grad(dropped, value, torch.ones(6, 5).t())
@@ -94,8 +94,8 @@ def test_a_transposed_value_or_gradient(path: str) -> None:
 
 def test_no_dropout_is_the_value_itself(path: str) -> None:
     value = torch.randn(3, 4)
-    assert kernels.dropout(value, 0.0) is value
-    module = kernels.Dropout(0.3)
+    assert engine.dropout(value, 0.0) is value
+    module = engine.Dropout(0.3)
     assert module.eval()(value) is value
     assert module.active_p == 0.0
     assert module.train().active_p == 0.3
@@ -105,16 +105,16 @@ def test_no_dropout_is_the_value_itself(path: str) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
 def test_other_types_take_the_torch_path(dtype: torch.dtype) -> None:
-    dropped = kernels.dropout(torch.ones(40, 50, dtype=dtype), 0.5)
+    dropped = engine.dropout(torch.ones(40, 50, dtype=dtype), 0.5)
     assert dropped.dtype == dtype
     assert set(dropped.unique().tolist()) == {0.0, 2.0}
 
 
 @pytest.mark.parametrize("p", [1e-7, 0.999, 0.999999])
 def test_extreme_shares_give_finite_numbers(path: str, p: float) -> None:
-    dropped = kernels.dropout(torch.ones(30, 50), p)
+    dropped = engine.dropout(torch.ones(30, 50), p)
     assert dropped.isfinite().all()
-    assert kernels.dropout(torch.ones(3, 5, dtype=torch.float64), p).isfinite().all()
+    assert engine.dropout(torch.ones(3, 5, dtype=torch.float64), p).isfinite().all()
 
 
 def test_a_mask_of_an_odd_number_of_elements() -> None:
@@ -129,11 +129,11 @@ def test_noise_inside_other_operations_has_the_same_share(path: str) -> None:
     n, d, p = 500, 130, 0.3
     torch.manual_seed(2)
     ids = torch.randint(11, (n,))
-    embedded = kernels.embed(
+    embedded = engine.embed(
         torch.ones(11, d), ids, torch.zeros(9, d), torch.zeros_like(ids), scale=1.0, p=p
     )
-    inner = kernels.bias_relu_dropout(torch.ones(n, d), torch.ones(d), p)
-    total, _ = kernels.add_norm(
+    inner = engine.bias_relu_dropout(torch.ones(n, d), torch.ones(d), p)
+    total, _ = engine.add_norm(
         torch.zeros(n, d), torch.ones(n, d), torch.ones(d), torch.zeros(d), p=p
     )
     masks = [(result != 0).double() for result in (embedded, inner, total)]
@@ -156,7 +156,7 @@ def test_attention_drops_weights(path: str, n_keys: int) -> None:
         [torch.zeros(n_sentences * n_keys, 2 * width), torch.ones(n_sentences * n_keys, width)], 1
     )
     torch.manual_seed(4)
-    context = kernels.attend_packed(projected, None, kernels.Spans(starts, starts), n_heads, p)
+    context = engine.attend_packed(projected, None, engine.Spans(starts, starts), n_heads, p)
     shares = context.view(-1, n_heads, width // n_heads)
     assert torch.equal(shares, shares[:, :, :1].expand_as(shares))  # one mask for the whole value
     per_head = shares[:, :, 0].double() * (1 - p)

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import autograd
 
-from regard.kernels.native import count, native, pointer
-from regard.kernels.operation import run
+from regard.engine.native import count, native, pointer
+from regard.engine.operation import run
 from regard.shapes import Float, Tensor
 
 

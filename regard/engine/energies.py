@@ -5,9 +5,9 @@ from typing import Any
 import torch
 from torch import autograd
 
+from regard.engine.native import count, native, pointer
+from regard.engine.operation import run
 from regard.errors import SizeError
-from regard.kernels.native import count, native, pointer
-from regard.kernels.operation import run
 from regard.shapes import Float, Tensor
 
 

@@ -6,8 +6,8 @@ import torch
 from torch import autograd, nn
 from torch.nn import functional as F
 
-from regard.kernels.native import count, native, pointer
-from regard.kernels.noise import as_arguments, draw_key, keep_mask
+from regard.engine.native import count, native, pointer
+from regard.engine.noise import as_arguments, draw_key, keep_mask
 from regard.shapes import Float, Tensor
 
 
