@@ -38,6 +38,7 @@ class TransformerSection(LayeredHeads):
     scales_embeddings: bool = True  # by √d_model, as in the paper
     has_output_bias: bool = False  # a number a word, added to its logit
     fixed_heads: tuple[str, ...] = ()  # that learn nothing: "encoder.0.3=previous"
+    copies: bool = False  # words of the source compete with those of the vocabulary
 
     @property
     def stacks(self) -> Mapping[str, int]:
@@ -59,6 +60,15 @@ class TransformerSection(LayeredHeads):
     def _places_have_pairs(self) -> Self:
         if self.positions == "sinusoidal":
             self._require_even_width()
+        return self
+
+    @model_validator(mode="after")
+    def _what_is_copied_has_one_name(self) -> Self:
+        if self.copies and self.tie != "three-way":
+            raise ValueError(
+                f"copies = true needs one vocabulary for both sides, and tie = {self.tie} allows "
+                "two: set tie = three-way, or leave copies out"
+            )
         return self
 
 
@@ -109,6 +119,7 @@ class CompressedSection(Heads):
     block: Places = 256  # places that a local layer sees
     stride: Annotated[int, Field(ge=1, le=4096)] = 3  # places that become one of the memory
     source_loss: Annotated[float, Field(ge=0.0)] = 0.0  # of words of the source, beside the target
+    copies: bool = False  # words of the source compete with those of the vocabulary
     norm: Literal["pre", "post"] = "pre"
     tie: Literal["three-way"] = "three-way"  # source and target are one sequence
 

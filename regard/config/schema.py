@@ -121,6 +121,11 @@ class Recipe(Section):
                 "two-way, or text.is_joint = true"
             )
         for key in ("compile", "shard"):
+            if getattr(training, key) and getattr(self.model, "copies", False):
+                raise ValueError(
+                    f"training.{key} = true is not made for a model that copies: leave it out, or "
+                    "set model.copies = false"
+                )
             if getattr(training, key) and not self.model.can_be_split:
                 able = " or ".join(name for name, one in NETWORKS.items() if one.can_be_split)
                 raise ValueError(

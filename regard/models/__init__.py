@@ -4,6 +4,7 @@ from regard.engine import BeamQuestion, Ended
 from regard.models.bert import Bert
 from regard.models.captioner import Captioner
 from regard.models.compressed_decoder import CompressedDecoder
+from regard.models.copying_transformer import CopyingTransformer
 from regard.models.encoder import Sizes
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.glimpses import RecurrentAttention
@@ -23,6 +24,7 @@ __all__ = [
     "Captioner",
     "Classifier",
     "CompressedDecoder",
+    "CopyingTransformer",
     "EncoderDecoder",
     "Ended",
     "Gpt",

@@ -20,6 +20,7 @@ from torch.utils.checkpoint import checkpoint
 from regard.attention import Cache, CompressedAttention, ScaledDot, Site, WindowAttention
 from regard.engine import linear_cross_entropy
 from regard.errors import SizeError, UsageError
+from regard.models.copying import Copyable, CopyHead
 from regard.models.encoder import Sizes
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.model import Predicted
@@ -68,11 +69,13 @@ class CompressedState:
     source: Int[Tensor, "R"]  # which of the sequences read a row goes on from
     n_read: Int[Tensor, "R"]
     lengths: Int[Tensor, "R"]
+    given: Copyable | None = None  # what can be copied
 
     def reorder(self, rows: Int[Tensor, "N"]) -> "CompressedState":
         """Take these rows, in this order."""
         layers = tuple(one.reorder(rows) for one in self.layers)
-        return CompressedState(layers, self.source[rows], self.n_read[rows], self.lengths[rows])
+        own = self.source[rows], self.n_read[rows], self.lengths[rows]
+        return CompressedState(layers, *own, self.given)
 
 
 class LongAttention(nn.Module):
@@ -238,6 +241,7 @@ class CompressedDecoder(EncoderDecoder):
         block: int = 256,
         stride: int = 3,
         source_loss: float = 0.0,
+        copies: bool = False,
         padding: int = 0,
     ) -> None:
         super().__init__(padding)
@@ -261,6 +265,8 @@ class CompressedDecoder(EncoderDecoder):
         )
         self.norm = sizes.final_norm()
         self.output = tied_output(self.embedding, sizes.d_model, tie="two-way")
+        d_head = sizes.d_model // sizes.n_heads
+        self.copying = CopyHead(sizes.d_model, d_head, padding) if copies else None
 
     def hidden(
         self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
@@ -275,14 +281,26 @@ class CompressedDecoder(EncoderDecoder):
         """The vectors of the target's places, and what it cost to read the source."""
         joined, at = self._joined(source, target)
         hidden = self.through(self.embedding(joined))
-        found = _taken(hidden, at)[is_real]
+        wanted = _taken(hidden, at)
+        found, copies = wanted[is_real], None
+        if self.copying is not None:
+            given = self.copying.keys(hidden[:, : source.shape[1]], source)
+            copies = self.copying(wanted, given, is_real)
         if not self.training or not self.source_loss:
-            return Predicted(found)
+            return Predicted(found, copies=copies)
         next_words = source[:, 1:]
         is_read = next_words != self.padding
         read = hidden[:, : source.shape[1] - 1][is_read]
         loss = linear_cross_entropy(read, self.output.weight, next_words[is_read], 0.0)
-        return Predicted(found, self.source_loss * loss / max(1, len(read)))
+        return Predicted(found, self.source_loss * loss / max(1, len(read)), copies=copies)
+
+    def forward(
+        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
+    ) -> Float[Tensor, "B T V"]:
+        """The logits of each next word; ``target`` is shifted right (begins with <BOS>)."""
+        found = self.predict(source, target, target.new_ones(target.shape).bool())
+        logits: Tensor = self.logits(self.scored(found).view(*target.shape, -1))
+        return logits
 
     def through(self, value: Float[Tensor, "B L D"]) -> Float[Tensor, "B L D"]:
         """The layers, over words that are embedded."""
@@ -314,7 +332,8 @@ class CompressedDecoder(EncoderDecoder):
             value, memory = layer.read(value, lengths)
             memories.append(memory)
         rows = torch.arange(len(source), device=source.device)
-        return CompressedState(tuple(memories), rows, lengths, lengths)
+        given = None if self.copying is None else self.copying.keys(self.norm(value), source)
+        return CompressedState(tuple(memories), rows, lengths, lengths, given)
 
     def step(
         self, state: CompressedState, tokens: Int[Tensor, "R"]
@@ -324,7 +343,12 @@ class CompressedDecoder(EncoderDecoder):
         for layer, memory in zip(self.stack, state.layers, strict=True):
             value, grown = layer.step(value, memory, state)
             memories.append(grown)
-        logits = self.logits(self.output(self.norm(value)[:, 0]))
+        hidden = self.norm(value)
+        logits = self.output(hidden[:, 0])
+        if self.copying is not None and state.given is not None:
+            is_real = tokens.new_ones(len(tokens), 1).bool()
+            logits = self.copying(hidden, state.given.of(state.source), is_real).joined(logits)
+        logits = self.logits(logits)
         return logits, replace(state, layers=tuple(memories), lengths=state.lengths + 1)
 
     @property

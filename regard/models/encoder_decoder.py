@@ -32,6 +32,11 @@ class EncoderDecoder(Model):
         logits: Tensor = self.logits(self.output(self.hidden(source, target)))
         return logits
 
+    def scored(self, predicted: Predicted) -> Float[Tensor, "N V"]:
+        """The logits of what is predicted, copying included; no probe hears them."""
+        logits: Tensor = self.output(predicted.hidden)
+        return logits if predicted.copies is None else predicted.copies.joined(logits)
+
     def start(self, source: Source) -> Any:
         """Read the source."""
         raise NotImplementedError

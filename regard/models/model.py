@@ -9,6 +9,7 @@ from torch import nn
 
 from regard.attention import MultiHeadAttention, Probe, Site, SiteKind
 from regard.engine import laid_out
+from regard.models.copying import Copies
 from regard.shapes import Float, Int, Tensor
 
 
@@ -24,6 +25,13 @@ class Predicted(NamedTuple):
     log_choice: Float[Tensor, "N"] | None = None
     baseline: Float[Tensor, "N"] | None = None
     queries: Float[Tensor, "N H"] | None = None  # for which it was drawn
+    copies: Copies | None = None  # how much each word of the source wants to be written
+
+    def rows(self, part: slice) -> "Predicted":
+        """Vectors and copies of some of the words, as much as giving their logits takes."""
+        copies = self.copies
+        chosen = None if copies is None else Copies(copies.scores[part], copies.source[part])
+        return Predicted(self.hidden[part], copies=chosen)
 
 
 class Model(nn.Module):

@@ -81,6 +81,11 @@ def export_model(model: str | Path | LoadedModel, to: str, out: str | Path) -> P
             "model.fixed_heads, or teach the same heads instead"
         )
     network = loaded.recipe.model
+    if getattr(network, "copies", False):
+        raise UsageError(
+            f"{loaded.path} copies words of the source, which {to} has no place for: train with "
+            "model.copies = false"
+        )
     if isinstance(network, LayeredHeads) and network.heads_removed:
         raise UsageError(
             f"{loaded.path} was pruned, and {to} has as many heads in every layer: write the model "

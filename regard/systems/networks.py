@@ -23,6 +23,7 @@ from regard.inspection.heads import attention_at
 from regard.models.bahdanau import Bahdanau
 from regard.models.compressed_decoder import CompressedDecoder
 from regard.models.convolutional import ConvolutionalSeq2Seq
+from regard.models.copying_transformer import CopyingTransformer
 from regard.models.encoder import Sizes
 from regard.models.halting import Depth
 from regard.models.luong import Luong
@@ -45,7 +46,8 @@ def build_pair_network(model: Network, n_source_tokens: int, n_target_tokens: in
     sides = n_source_tokens, n_target_tokens
     match model:
         case TransformerSection():
-            return Transformer(
+            made = CopyingTransformer if model.copies else Transformer
+            return made(
                 *sides,
                 _sizes(model),
                 n_layers=model.n_layers,
@@ -64,6 +66,7 @@ def build_pair_network(model: Network, n_source_tokens: int, n_target_tokens: in
                 block=model.block,
                 stride=model.stride,
                 source_loss=model.source_loss,
+                copies=model.copies,
             )
         case UniversalSection():
             return UniversalTransformer(

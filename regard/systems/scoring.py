@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
 from regard.data import Batch, MemoryCorpus, collate
-from regard.models import Bert, EncoderDecoder, Gpt, Model
+from regard.models import Bert, EncoderDecoder, Gpt, Model, Predicted
 from regard.shapes import Float, Int, Tensor
 from regard.special import PAD
 
@@ -32,12 +32,14 @@ def token_log_probabilities(
         batch = collate(MemoryCorpus(pairs), rows).to(device)
         labels = batch.target[:, 1:]
         is_real = labels != PAD
-        hidden = [model.hidden(batch.source, batch.target[:, :-1])[is_real] for model in models]
+        read = batch.source, batch.target[:, :-1], is_real
+        predicted = [model.predict(*read) for model in models]
         real = labels[is_real]
         found: list[float] = []
         for start in range(0, len(real), _ROWS):
             part = slice(start, start + _ROWS)
-            table = _together([_next(m, h[part]) for m, h in zip(models, hidden, strict=True)])
+            pairs_ = zip(models, predicted, strict=True)
+            table = _together([_next(model, one.rows(part)) for model, one in pairs_])
             found += table.gather(1, real[part, None])[:, 0].double().tolist()
         for row, n in zip(rows, is_real.sum(1).tolist(), strict=True):
             results[row], found = found[:n], found[n:]
@@ -88,8 +90,8 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def _next(model: EncoderDecoder, hidden: Float[Tensor, "N D"]) -> Float[Tensor, "N V"]:
-    return torch.log_softmax(model.logits(model.output(hidden)).float(), dim=-1)
+def _next(model: EncoderDecoder, predicted: Predicted) -> Float[Tensor, "N V"]:
+    return torch.log_softmax(model.logits(model.scored(predicted)).float(), dim=-1)
 
 
 def _together(tables: Sequence[Float[Tensor, "N V"]]) -> Float[Tensor, "N V"]:

@@ -65,9 +65,12 @@ def translation(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Ten
     predicted = model.predict(batch.source, batch.target[:, :-1], is_real)
     labels = to_predict[is_real]
     output = model.output
-    loss = linear_cross_entropy(
-        predicted.hidden, output.weight, labels, smoothing, bias=output.bias
-    )
+    if predicted.copies is not None:
+        loss = predicted.copies.loss(output(predicted.hidden), labels, smoothing)
+    else:
+        loss = linear_cross_entropy(
+            predicted.hidden, output.weight, labels, smoothing, bias=output.bias
+        )
     if model.training and predicted.cost is not None:
         loss = loss + predicted.cost * len(labels)
     if model.training and predicted.log_choice is not None:

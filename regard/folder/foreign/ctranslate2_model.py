@@ -86,6 +86,11 @@ def _spec(loaded: LoadedModel) -> Any:
             f"{loaded.path} has fixed heads, which CTranslate2 does not compute: translate without "
             "--engine"
         )
+    if section.copies:
+        raise UsageError(
+            f"{loaded.path} copies words of the source, which CTranslate2 does not: use it without "
+            "--engine"
+        )
     spec = library.specs.TransformerSpec.from_config(
         (section.n_layers, section.n_decoder_layers or section.n_layers),
         section.n_heads,
