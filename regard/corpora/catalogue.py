@@ -32,7 +32,8 @@ class Embedded:
     @property
     def version(self) -> str:
         """Changes whenever the same seed gives other examples."""
-        return str(import_module(self.module).VERSION)
+        module = import_module(self.module)
+        return str(module.VERSION if hasattr(module, "VERSION") else module.version())
 
     def open(self, pair: str | None) -> EmbeddedCorpus:
         """The corpus, for a pair that it has."""
