@@ -37,8 +37,8 @@ class TransformerSection(LayeredHeads):
     tie: Tie = "three-way"
     scales_embeddings: bool = True  # by √d_model, as in the paper
     has_output_bias: bool = False  # a number a word, added to its logit
-    fixed_heads: tuple[str, ...] = ()  # that learn nothing: "encoder.0.3=previous"
     copies: bool = False  # words of the source compete with those of the vocabulary
+    fixed_heads: tuple[str, ...] = ()  # that learn nothing: "encoder.0.3=previous"
 
     @property
     def stacks(self) -> Mapping[str, int]:

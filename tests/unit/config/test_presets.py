@@ -22,7 +22,10 @@ def by_arithmetic(recipe: Recipe, n_vocabulary: int) -> int:
     feedforward = d * inner + inner + inner * d + d
     encoder = model.n_layers * (attention + feedforward + 2 * norm)
     decoder = (model.n_decoder_layers or model.n_layers) * (2 * attention + feedforward + 3 * norm)
-    return n_vocabulary * d + encoder + decoder + (2 * norm if model.norm == "pre" else 0)
+    d_head = d // model.n_heads
+    copying = d * d_head + d_head + 2 * d * d_head + d_head if model.copies else 0
+    ends = 2 * norm if model.norm == "pre" else 0
+    return n_vocabulary * d + encoder + decoder + ends + copying
 
 
 TRANSFORMERS = [one for one in preset_names() if read_recipe(one).model.kind == "transformer"]
