@@ -3,16 +3,18 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+KERNELS := setup.py regard/engine/compiling.py $(wildcard regard/engine/cpp/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench docs studio studio-check clean
+.PHONY: help setup demo test check format bench docs wheel studio studio-check clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP)  ## Create .venv and install Regard with every tested version
 
-$(STAMP): pyproject.toml constraints.txt
+# Installing compiles the C++ kernels, where there is a compiler: so again when they have changed.
+$(STAMP): pyproject.toml constraints.txt $(KERNELS)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Regard needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[develop]'
@@ -42,6 +44,11 @@ bench: $(STAMP)  ## List the benchmarks and how to run them
 docs: $(STAMP)  ## Build the documentation into site/ (offline)
 	$(BIN)/mkdocs build --strict
 
+# What an earlier build left would go into the wheel.
+wheel: $(STAMP)  ## Build a wheel with the C++ kernels for this kind of machine into dist/
+	rm -rf build dist
+	REGARD_REQUIRE_NATIVE=1 $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
 studio/node_modules: studio/package-lock.json
 	cd studio && npm ci --no-audit --no-fund && touch node_modules
 
@@ -52,4 +59,4 @@ studio-check: studio/node_modules  ## Types and tests of the page; is the built 
 	cd studio && npm run --silent check
 
 clean:  ## Remove what can be built again
-	rm -rf $(VENV) build site *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist site regard/engine/compiled *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from regard.engine import is_native
+from regard.engine import instructions
 
 
 def facts() -> dict[str, str]:
@@ -25,7 +25,7 @@ def facts() -> dict[str, str]:
         "load before": " ".join(f"{load:.2f}" for load in os.getloadavg()),
         "torch": torch.__version__,
         "python": platform.python_version(),
-        "C++ kernels": "yes" if is_native() else "no",
+        "C++ kernels": instructions() or "none",
     }
 
 

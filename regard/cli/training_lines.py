@@ -9,7 +9,7 @@ import torch
 from regard.cli.terminal import clean
 from regard.config import Recipe, TrainingSection, known
 from regard.counting import counted, duration
-from regard.engine import is_native
+from regard.engine import instructions
 from regard.evaluation import LabelQuality
 from regard.systems import system_of
 from regard.systems.system import Wording
@@ -77,8 +77,10 @@ def machine_line(device: torch.device, training: TrainingSection, n_processes: i
         parts.append(counted(torch.get_num_threads(), "thread"))
     if n_processes > 1:
         parts.append(counted(n_processes, "process", "processes"))
-    has_kernels = device.type == "cpu" and training.precision == "fp32" and is_native()
-    parts.append("C++ kernels" if has_kernels else f"plain torch, {training.precision}")
+    is_served = device.type == "cpu" and training.precision == "fp32"
+    compiled_for = instructions() if is_served else None
+    plain = f"plain torch, {training.precision}"
+    parts.append(plain if compiled_for is None else f"C++ kernels ({compiled_for})")
     return ", ".join(parts)
 
 

@@ -1,8 +1,8 @@
 """Fast operations for training and decoding on ordinary processors.
 
 Each is a function of tensors with two paths that compute the same: plain torch, always there, and a
-C++ kernel that is compiled on first use where a compiler is found, for float32 on a CPU. Noise is
-drawn from torch's generator, so ``torch.manual_seed`` decides all of it.
+C++ kernel that is compiled with the package, for float32 on a CPU. Noise is drawn from torch's
+generator, so ``torch.manual_seed`` decides all of it.
 """
 
 from regard.engine.adam import Adam, adam_step, gradient_norm
@@ -17,7 +17,13 @@ from regard.engine.feedforward import bias_gelu_dropout, bias_relu_dropout
 from regard.engine.layer import EndNorm, LayerOptions, encoder_layers
 from regard.engine.linear import laid_out, linear
 from regard.engine.memory import keep_heap
-from regard.engine.native import is_native, without_native
+from regard.engine.native import (
+    instructions,
+    is_native,
+    supported_instructions,
+    using_instructions,
+    without_native,
+)
 from regard.engine.norm import add_norm
 from regard.engine.recall import recall
 from regard.engine.words import WordTable
@@ -41,6 +47,7 @@ __all__ = [
     "encoder_layers",
     "energies",
     "gradient_norm",
+    "instructions",
     "is_native",
     "keep_heap",
     "laid_out",
@@ -48,6 +55,8 @@ __all__ = [
     "linear_cross_entropy",
     "log_sum_exp",
     "recall",
+    "supported_instructions",
     "top",
+    "using_instructions",
     "without_native",
 ]

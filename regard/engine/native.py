@@ -1,14 +1,12 @@
-"""The C++ kernels: compiled once by g++ where there is one, kept in the user's cache.
+"""The C++ kernels, compiled for the best instructions that this processor has.
 
-Nothing needs them: without a compiler every operation has its torch path.
+Nothing needs them: without them every operation has its torch path.
 """
 
 import ctypes
-import hashlib
 import logging
 import os
 import platform
-import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,47 +16,137 @@ from typing import Any
 
 import torch
 
-from regard.files import put_in_place, staging_folder
+from regard.engine.compiling import (
+    COMPILED,
+    InstructionSet,
+    compile_library,
+    compiler,
+    instruction_sets,
+    supported,
+)
+from regard.errors import UsageError
 from regard.shapes import Tensor
 
-_FOLDER = Path(__file__).parent
-_SOURCES = tuple(sorted(_FOLDER.glob("*.cpp")))
-_HEADERS = tuple(sorted(_FOLDER.glob("*.h")))
-_FLAGS = ("-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math")
-_SHARED = ("-std=c++17", "-shared", "-fPIC")
+_CHOICE = "REGARD_INSTRUCTIONS"  # in the environment: a name, or "none" for torch alone
+_RUNTIMES = ("libgomp", "libiomp5", "libomp")
 
 _log = logging.getLogger(__name__)
 _is_allowed = True
+_chosen: str | None = None
+
+
+class Kernels(ctypes.CDLL):
+    """A library of kernels, and the instructions it is compiled for."""
+
+    instructions: str
+
+
+def library() -> Kernels | None:
+    """The compiled kernels, or ``None`` where there are none for this machine."""
+    return _opened(_chosen)
+
+
+def instructions() -> str | None:
+    """Name of the instructions that the kernels in use are compiled for; ``None``: torch's."""
+    found = library() if _is_allowed else None
+    return None if found is None else found.instructions
+
+
+def supported_instructions() -> list[str]:
+    """Names of the instruction sets this processor has, the fastest first."""
+    return [one.name for one in supported()]
+
+
+@contextmanager
+def using_instructions(name: str) -> Iterator[None]:
+    """Within, the kernels are those compiled for other instructions: for tests and comparisons."""
+    global _chosen
+    before, _chosen = _chosen, name
+    try:
+        yield
+    finally:
+        _chosen = before
 
 
 @cache
-def library() -> ctypes.CDLL | None:
-    """The compiled kernels, or ``None`` where they cannot be built; never raises."""
-    compiler = shutil.which("g++")
-    if platform.system() != "Linux" or compiler is None:
-        return None
-    flags = [*_FLAGS, *_SHARED]
-    if platform.machine() == "x86_64":
-        flags.append("-mprefer-vector-width=512")
-    try:
-        target = _cache_folder() / f"kernels-{_key(flags)}.so"
-        if not target.exists():
-            _compile(compiler, flags, target)
-        # torch has loaded its OpenMP already, and the loader gives this library the same threads.
-        loaded = ctypes.CDLL(str(target))
-    except (OSError, subprocess.SubprocessError) as error:
-        _log.info("the C++ kernels cannot be built (%s): torch's are used", error)
-        return None
+def _opened(chosen: str | None) -> Kernels | None:
+    wanted = _wanted(chosen or os.environ.get(_CHOICE) or None)
+    for one in wanted:
+        if (COMPILED / one.file_name).exists():
+            try:
+                return _open(one, COMPILED / one.file_name)
+            except OSError as error:
+                _log.info("the C++ kernels for %s cannot be opened: %s", one.name, error)
+    # The package was built without a compiler, or its sources have changed since.
+    for one in wanted[:1]:
+        try:
+            if (path := _in_cache(one)) is not None:
+                return _open(one, path)
+        except (OSError, subprocess.SubprocessError) as error:
+            _log.info("the C++ kernels cannot be built (%s): torch's are used", error)
+    return None
+
+
+def _wanted(chosen: str | None) -> list[InstructionSet]:
+    """What may be opened, the best first."""
+    found = supported()
+    if chosen is None:
+        return [*found]
+    known = {one.name for one in instruction_sets()} | {"none"}
+    if chosen not in known:
+        raise UsageError(f"{_CHOICE} is {chosen}: it can be {', '.join(sorted(known))}")
+    if chosen != "none" and chosen not in {one.name for one in found}:
+        raise UsageError(
+            f"{_CHOICE} is {chosen}, which this processor does not have: "
+            f"it has {', '.join(one.name for one in found) or 'none of them'}"
+        )
+    return [one for one in found if one.name == chosen]
+
+
+def _in_cache(wanted: InstructionSet) -> Path | None:
+    """The library compiled on this machine, kept in the user's cache; compiled if need be."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "regard"
+    target = folder / wanted.file_name
+    if not target.exists():
+        if compiler() is None:
+            return None
+        folder.mkdir(parents=True, exist_ok=True)
+        compile_library(wanted, target)
+    return target
+
+
+def _open(wanted: InstructionSet, path: Path) -> Kernels:
+    _share_openmp()
+    loaded = Kernels(str(path))
     for measuring in (loaded.k_cross_entropy, loaded.k_linear_loss, loaded.k_squares):
         measuring.restype = ctypes.c_double
     for counting in (loaded.k_layer_room, loaded.k_beams_advance):
         counting.restype = ctypes.c_int64
     loaded.k_largest_id.restype = ctypes.c_uint64
     loaded.k_beams_begin.restype = ctypes.c_void_p
+    loaded.instructions = wanted.name
     return loaded
 
 
-def native(*tensors: Tensor) -> ctypes.CDLL | None:
+@cache
+def _share_openmp() -> None:
+    """Let the kernels find the OpenMP that torch has loaded: a process should have but one."""
+    theirs = next(filter(None, map(_loaded_runtime, _RUNTIMES)), None)
+    if theirs is not None:
+        ctypes.CDLL(theirs, mode=ctypes.RTLD_GLOBAL)
+
+
+def _loaded_runtime(name: str) -> str | None:
+    """Path of a library that this process has loaded."""
+    if platform.system() == "Linux":
+        maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
+        paths = (line.split(maxsplit=5)[-1] for line in maps.splitlines() if "/" in line)
+        return next((one for one in paths if Path(one).name.startswith(name)), None)
+    found = sorted((Path(torch.__file__).parent / "lib").glob(f"{name}*"))
+    return str(found[0]) if found else None
+
+
+def native(*tensors: Tensor) -> Kernels | None:
     """The kernels, if they can compute with these tensors."""
     if not _is_allowed:
         return None
@@ -128,26 +216,3 @@ def as_ids(ids: Tensor) -> Tensor:
     if ids.dtype == torch.int64 and ids.is_contiguous():
         return ids
     return ids.long().contiguous()
-
-
-def _cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "regard"
-
-
-def _key(flags: list[str]) -> str:
-    """Changes with the source, the flags and the processor, for which -march=native compiles."""
-    processor = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    features = processor.partition("flags")[2].partition("\n")[0]
-    source = b"".join(path.read_bytes() for path in (*_SOURCES, *_HEADERS))
-    parts = source + repr((flags, features, platform.machine())).encode()
-    return hashlib.sha256(parts).hexdigest()[:16]
-
-
-def _compile(compiler: str, flags: list[str], target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with staging_folder(target, is_shared=True) as folder:
-        built = folder / target.name
-        command = [compiler, *flags, *map(str, _SOURCES), "-o", str(built)]
-        subprocess.run(command, check=True, capture_output=True, timeout=600)  # noqa: S603
-        put_in_place(built, target)

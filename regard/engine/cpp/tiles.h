@@ -17,7 +17,7 @@ constexpr int ROWS = 12, LANES = 2;  // 24 of 32 registers are sums
 #elif defined(__AVX__)
 constexpr int ROWS = 6, LANES = 2;  // 12 of 16
 #else
-constexpr int ROWS = 2, LANES = 4;  // 8 of 16, 4 more for the row of B
+constexpr int ROWS = 6, LANES = 4;  // 24 of NEON's 32
 #endif
 constexpr i64 PANEL = WIDTH * LANES;
 constexpr i64 STRETCH = 96;  // rows that go together through one step after the other; whole tiles

@@ -3,7 +3,6 @@
 // Random bits: Philox4x32-7 (Salmon et al. 2011) keyed by (seed), counted by (stream, element / 128): 16 bits an
 // element. A mask is never stored: the backward pass draws the same numbers again.
 #pragma once
-#include <omp.h>
 #ifdef __AVX512F__
 #include <immintrin.h>
 #endif
@@ -13,6 +12,12 @@
 #include <cstdint>
 #include <cstring>
 #include <vector>
+
+extern "C" {  // of OpenMP; not every compiler that knows its pragmas has omp.h
+int omp_get_max_threads();
+int omp_get_num_threads();
+int omp_get_thread_num();
+}
 
 using i64 = int64_t;
 using u64 = uint64_t;
