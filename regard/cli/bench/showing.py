@@ -1,6 +1,7 @@
 """What `regard bench` shows: progress on stderr, then a table, JSON or a picture of the growth."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,9 +109,12 @@ class BenchDisplay(Showing):
 
     def __init__(self, plan: StudyPlan) -> None:
         super().__init__()
+        widths = f", d = {_listed(plan.widths)} at n = {plan.length}"
+        if len(plan.widths) == 1:
+            widths = ""
         self.say(
             f"Measuring {len(plan.kinds)} kinds of layer: n = {_listed(plan.lengths)} at "
-            f"d = {plan.width}, d = {_listed(plan.widths)} at n = {plan.length}; "
+            f"d = {plan.width}{widths}; "
             f"{counted(plan.rounds, 'round')}, up to {plan.minutes:g} min."
         )
         self.begin(len(plan.points) * plan.rounds)
@@ -141,18 +145,23 @@ def _listed(sizes: tuple[int, ...]) -> str:
 
 def print_report(report: Report) -> None:
     """Print the table in two halves, and which points the exponents come from."""
-    n = report.rows[0].structures[-1].length
+    plan = report.plan
     costs = [
-        (row.kind.name, row.kind.complexity, _powers(row.time), _powers(row.memory))
+        (
+            row.kind.name,
+            row.kind.complexity,
+            *(_powers(plan, one) for one in (row.time, row.memory)),
+        )
         for row in report.rows
     ]
-    for heads, rows in (
-        (("layer", "stated", "time found", "memory found"), costs),
-        (
-            ("layer", "sequential", f"n = {n}", "longest path", f"n = {n}"),
-            [_steps_of(row) for row in report.rows],
-        ),
-    ):
+    tables: list[tuple[tuple[str, ...], Sequence[tuple[str, ...]]]] = [
+        (("layer", "stated", "time found", "memory found"), costs)
+    ]
+    if structures := report.rows[0].structures:
+        n = structures[-1].length
+        heads_ = ("layer", "sequential", f"n = {n}", "longest path", f"n = {n}")
+        tables.append((heads_, [_steps_of(row) for row in report.rows]))
+    for heads, rows in tables:
         print_table([Column(head) for head in heads], rows)
         say()
     for line in _notes(report):
@@ -168,10 +177,10 @@ def _steps_of(row: Row) -> tuple[str, ...]:
     return kind.name, kind.sequential, str(small.sequential), stated, found
 
 
-def _powers(growth: Growth) -> str:
+def _powers(plan: StudyPlan, growth: Growth) -> str:
+    found = [("n", growth.with_length), ("d", growth.with_width)][: 1 + (len(plan.widths) > 1)]
     return "  ".join(
-        f"{letter}^{'?' if fit is None else f'{fit.exponent:.2f}'}"
-        for letter, fit in (("n", growth.with_length), ("d", growth.with_width))
+        f"{letter}^{'?' if fit is None else f'{fit.exponent:.2f}'}" for letter, fit in found
     )
 
 
@@ -183,21 +192,23 @@ def _notes(report: Report) -> list[str]:
     """What was measured, where the exponents come from and how well they fit, what is missing."""
     plan = report.plan
     lines = [
-        f"n: length, d: width, r = {plan.reach}: reach of the window, k = {plan.kernel}: kernel.",
+        plan.about,
         f"Time and peak memory are those of a forward and a backward pass: n grows at "
-        f"d = {plan.width}, d grows at n = {plan.length}.",
+        f"d = {plan.width}" + (f", d grows at n = {plan.length}." if len(plan.widths) > 1 else "."),
         "Sizes the exponents come from, and how far the worst lies from the line:",
     ]
     for row in report.rows:
         lines.append(
-            f"  {row.kind.name}: time {_fits(row.time)}; memory {_fits(row.memory)} "
+            f"  {row.kind.name}: time {_fits(plan, row.time)}; memory {_fits(plan, row.memory)} "
             f"(expected {row.kind.memory})"
         )
     lines += [f"Left out: {named(one)}: {one.reason}." for one in report.skipped]
     return lines
 
 
-def _fits(growth: Growth) -> str:
+def _fits(plan: StudyPlan, growth: Growth) -> str:
+    if len(plan.widths) == 1:
+        return f"n {_fitted(growth.with_length)}"
     return f"n {_fitted(growth.with_length)}, d {_fitted(growth.with_width)}"
 
 
@@ -231,8 +242,7 @@ def draw_growth(report: Report, path: str | Path) -> Path:
             (memories, "megabytes", "Peak memory"),
         )
     ]
-    title = f"A forward and a backward pass of one layer (k = {plan.kernel}, r = {plan.reach})"
-    return curves(plots, title).save(path)
+    return curves(plots, plan.title).save(path)
 
 
 def _curve(row: Row, points: list[tuple[int, float]], fit: Fit | None, unit: float) -> Curve:

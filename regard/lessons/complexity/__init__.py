@@ -3,7 +3,7 @@
 Read in this order: ``layers`` (the four kinds), ``kinds`` (what the table states of them),
 ``memory`` and ``measuring`` (one layer at one size), ``study`` (all of them at many sizes),
 ``fitting`` (from times to exponents), ``dependency`` (what waits for what, from gradients) and
-``report`` (stated and found, side by side).
+``report`` (stated and found, side by side). ``long`` measures whole stacks over long sequences.
 """
 
 from regard.lessons.complexity.dependency import Dependency, depend, longest_chain, path_length
@@ -17,6 +17,7 @@ from regard.lessons.complexity.layers import (
     RestrictedSelfAttention,
     SelfAttention,
 )
+from regard.lessons.complexity.long import LongPlan, Stack, long_kinds
 from regard.lessons.complexity.measuring import LiveBytes, MemoryUse, Point, TimedRun
 from regard.lessons.complexity.report import (
     Fit,
@@ -46,6 +47,7 @@ __all__ = [
     "Kind",
     "Layer",
     "LiveBytes",
+    "LongPlan",
     "MeasuredLayer",
     "MemoryUse",
     "Note",
@@ -56,6 +58,7 @@ __all__ = [
     "Row",
     "SelfAttention",
     "Skipped",
+    "Stack",
     "Structure",
     "Study",
     "StudyPlan",
@@ -66,6 +69,7 @@ __all__ = [
     "find_structure",
     "fit_power",
     "kinds",
+    "long_kinds",
     "longest_chain",
     "make_report",
     "path_length",

@@ -29,6 +29,7 @@ class Kind:
     build: Callable[[int], Layer]  # of width d
     dilated_path: str = ""
     build_dilated: Callable[[int, int], Layer] | None = None  # of width d, at a depth from 0
+    build_at: Callable[[int, int], Layer] | None = None  # of n and d, where a layer is of its n
 
 
 @cache

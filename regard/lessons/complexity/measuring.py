@@ -14,6 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from regard.lessons.complexity.kinds import Kind
+from regard.lessons.complexity.layers import Layer
 
 BYTES = 4  # of a float32
 # A short run is repeated for so long, and the best one counts: clocks and caches need it.
@@ -83,6 +84,12 @@ class Point:
         """No less than it will need."""
         return BYTES * self.kind.most_floats(self.length, self.width)
 
+    def build(self) -> Layer:
+        """The layer itself."""
+        if self.kind.build_at is not None:
+            return self.kind.build_at(self.length, self.width)
+        return self.kind.build(self.width)
+
 
 @dataclass(frozen=True)
 class MemoryUse:
@@ -101,7 +108,7 @@ class TimedRun:
     def __init__(self, point: Point, seed: int = 0) -> None:
         generator = torch.Generator().manual_seed(seed)
         shape = (1, point.length, point.width)
-        self.layer = point.kind.build(point.width)
+        self.layer = point.build()
         self.value = torch.randn(shape, generator=generator).requires_grad_()
         self.gradient = torch.randn(shape, generator=generator)
 

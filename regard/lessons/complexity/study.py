@@ -49,6 +49,17 @@ class StudyPlan:
         return kinds(reach=self.reach, kernel=self.kernel)
 
     @property
+    def title(self) -> str:
+        """What is measured."""
+        return f"A forward and a backward pass of one layer (k = {self.kernel}, r = {self.reach})"
+
+    @property
+    def about(self) -> str:
+        """What the letters mean."""
+        window = f"r = {self.reach}: reach of the window"
+        return f"n: length, d: width, {window}, k = {self.kernel}: kernel."
+
+    @property
     def width(self) -> int:
         """At which width the lengths are measured: the least, which n soonest outweighs."""
         return min(self.widths)

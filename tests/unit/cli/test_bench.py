@@ -206,3 +206,19 @@ def test_without_a_measurement_the_help_is_shown() -> None:
     done = CliRunner().invoke(app, [])
     assert done.exit_code == 0
     assert "complexity" in done.stdout
+
+
+def test_long_sequences_are_measured_beside_full_attention(tmp_path: Path) -> None:
+    options = ["--lengths", "8,12,16", "--width", "8", "--block", "4", "--rounds", "1"]
+    done = CliRunner().invoke(app, ["long", *options, "--json", "--save", str(tmp_path / "a.svg")])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    names = [one["layer"] for one in found["layers"]]
+    assert names[:2] == ["T-DMCA, stride 3", "T-DMCA, memory of fixed size"]
+    assert all(len(one["points"]) == 3 and not one["structure"] for one in found["layers"])
+    assert (tmp_path / "a.svg").stat().st_size > 1000
+    table = CliRunner().invoke(app, ["long", *options])
+    assert re.search(r"^T-DMCA, stride 3 .* n\^-?\d", table.stdout, re.MULTILINE)
+    assert "layers LMLML, b = 4" in table.stdout
+    wrong = CliRunner().invoke(app, ["long", "--layers", "LXL"])
+    assert isinstance(wrong.exception, UsageError)
