@@ -57,6 +57,16 @@ class CompressedAttention(Attention):
         blocks = torch.arange(memory.length, device=query.device)
         return self.look_up(query, [memory], (blocks < ends[:, None])[None])
 
+    def after(
+        self, query: Float[Tensor, "B H Q E"], memory: Cache, n_before: int
+    ) -> Float[Tensor, "B H Q E"]:
+        """What queries gather that stand after ``n_before`` blocks, all of which they see."""
+        ends = n_before + torch.arange(1, query.shape[2] + 1, device=query.device) // self.stride
+        blocks = torch.arange(memory.length, device=query.device)
+        mask = blocks < ends[:, None]
+        found = F.scaled_dot_product_attention(query, memory.key, memory.value, mask)
+        return self.contexts(found)  # type: ignore[no-any-return]
+
     @property
     def is_watched(self) -> bool:
         """Whether scores or weights are listened to, so that they must be formed."""

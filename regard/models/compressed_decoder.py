@@ -10,19 +10,28 @@ The paper cuts a sequence into blocks that do not see each other; here the windo
 slides, so that no place is at the edge of a block.
 """
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import replace
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from regard.attention import Cache, CompressedAttention, ScaledDot, Site, WindowAttention
+from regard.attention import Site
 from regard.engine import linear_cross_entropy
 from regard.errors import SizeError, UsageError
 from regard.models.copying import Copyable, CopyHead
 from regard.models.encoder import Sizes
 from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.long_layers import (
+    CompressedState,
+    GlobalAttention,
+    LocalAttention,
+    LongLayer,
+    Memory,
+    joined,
+)
 from regard.models.model import Predicted
 from regard.models.sublayers import Embedding, build_positions
 from regard.models.tying import tied_output
@@ -30,199 +39,9 @@ from regard.shapes import Bool, Float, Int, Tensor
 
 # Longer sequences are computed a second time for the gradient rather than kept, layer by layer.
 _KEPT_WHOLE = 4096
-# Places that pass the wide part of a layer together when nothing is learned.
-_TOGETHER = 16384
-
-
-@dataclass(frozen=True)
-class Recent:
-    """What a local layer remembers: keys and values of the last places of each row."""
-
-    last: Cache
-
-    def reorder(self, rows: Int[Tensor, "N"]) -> "Recent":
-        """Take these rows, in this order."""
-        return Recent(self.last.reorder(rows))
-
-
-@dataclass(frozen=True)
-class Compressed:
-    """What a compressed layer remembers: blocks read, blocks written, and the one that is begun.
-
-    What was read can be long and never changes: rows share it, and only ``source`` is reordered.
-    """
-
-    read: Cache
-    written: Cache
-    begun: Cache  # as many places as a block has
-
-    def reorder(self, rows: Int[Tensor, "N"]) -> "Compressed":
-        """Take these rows, in this order."""
-        return replace(self, written=self.written.reorder(rows), begun=self.begun.reorder(rows))
-
-
-@dataclass(frozen=True)
-class CompressedState:
-    """What decoding remembers: of every layer its places, and how long each row has become."""
-
-    layers: tuple[Recent | Compressed, ...]
-    source: Int[Tensor, "R"]  # which of the sequences read a row goes on from
-    n_read: Int[Tensor, "R"]
-    lengths: Int[Tensor, "R"]
-    given: Copyable | None = None  # what can be copied
-
-    def reorder(self, rows: Int[Tensor, "N"]) -> "CompressedState":
-        """Take these rows, in this order."""
-        layers = tuple(one.reorder(rows) for one in self.layers)
-        own = self.source[rows], self.n_read[rows], self.lengths[rows]
-        return CompressedState(layers, *own, self.given)
-
-
-class LongAttention(nn.Module):
-    """Projections of multi-head self-attention around an ``inner`` one that sees part of all."""
-
-    def __init__(self, d_model: int, n_heads: int, inner: WindowAttention | CompressedAttention):
-        super().__init__()
-        self.n_heads, self.inner = n_heads, inner
-        self.project = nn.Linear(d_model, 3 * d_model)
-        self.output = nn.Linear(d_model, d_model)
-        for linear in (self.project, self.output):
-            nn.init.xavier_uniform_(linear.weight)
-            nn.init.zeros_(linear.bias)
-
-    def forward(self, value: Float[Tensor, "B L D"]) -> Float[Tensor, "B L D"]:
-        """Let every place gather from what it may see of those before it."""
-        return self.read(value)[0]
-
-    def read(self, value: Float[Tensor, "B L D"]) -> tuple[Float[Tensor, "B L D"], Cache]:
-        """What each place gathers; and all keys and values, to go on from."""
-        query, key, value = self.split(value)
-        return self.merge(self.inner(query, key, value)), Cache(key, value)
-
-    def split(self, value: Float[Tensor, "B L D"]) -> list[Float[Tensor, "B H L E"]]:
-        """Query, key and value of each head."""
-        parts = self.project(value).chunk(3, dim=-1)
-        return [part.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for part in parts]
-
-    def merge(self, context: Float[Tensor, "B H L E"]) -> Float[Tensor, "B L D"]:
-        """Heads side by side, as one vector a place."""
-        merged: Tensor = self.output(context.transpose(1, 2).flatten(2))
-        return merged
-
-
-class LocalAttention(LongAttention):
-    """Each place sees itself and the ``reach`` places before it."""
-
-    inner: WindowAttention
-
-    def __init__(self, sizes: Sizes, reach: int) -> None:
-        d_head = sizes.d_model // sizes.n_heads
-        score = ScaledDot(d_head, d_head, sizes.n_heads)
-        window = WindowAttention(score, reach=reach, is_causal=True, n_heads=sizes.n_heads)
-        super().__init__(sizes.d_model, sizes.n_heads, window)
-
-    def remember(self, read: Cache, lengths: Int[Tensor, "B"]) -> Recent:
-        """The last places of each row, which come before the padding."""
-        return Recent(_places(read, lengths - self.inner.reach, self.inner.reach))
-
-    def step(
-        self, value: Float[Tensor, "R 1 D"], recent: Recent, state: CompressedState
-    ) -> tuple[Float[Tensor, "R 1 D"], Recent]:
-        """One new place a row."""
-        query, key, value = self.split(value)
-        seen = recent.last.append(Cache(key, value))
-        places = torch.arange(seen.length, device=query.device)
-        is_there = places >= self.inner.reach - state.lengths[:, None]
-        context = self.inner.attend(query, seen.key, seen.value, is_there[:, None, None]).context
-        return self.merge(context), Recent(Cache(seen.key[:, :, 1:], seen.value[:, :, 1:]))
-
-
-class GlobalAttention(LongAttention):
-    """Each place sees the blocks of ``stride`` places that end at it or before it."""
-
-    inner: CompressedAttention
-
-    def __init__(self, sizes: Sizes, stride: int) -> None:
-        inner = CompressedAttention(sizes.d_model, sizes.n_heads, stride=stride)
-        super().__init__(sizes.d_model, sizes.n_heads, inner)
-
-    def remember(self, read: Cache, lengths: Int[Tensor, "B"]) -> Compressed:
-        """The blocks of each row, and the places of the one it has begun."""
-        stride = self.inner.stride
-        begun = _places(read, lengths // stride * stride, stride)
-        nothing = Cache(begun.key[:, :, :0], begun.value[:, :, :0])
-        return Compressed(self.inner.compress(read.key, read.value), nothing, begun)
-
-    def step(
-        self, value: Float[Tensor, "R 1 D"], memory: Compressed, state: CompressedState
-    ) -> tuple[Float[Tensor, "R 1 D"], Compressed]:
-        """One new place a row."""
-        stride = self.inner.stride
-        query, key, value = self.split(value)
-        place = (state.lengths % stride)[:, None, None, None]
-        is_here = torch.arange(stride, device=query.device)[:, None] == place
-        begun = Cache(
-            torch.where(is_here, key, memory.begun.key),
-            torch.where(is_here, value, memory.begun.value),
-        )
-        n_read = state.n_read // stride
-        written = _put(
-            memory.written,
-            self.inner.compress(begun.key, begun.value),
-            state.lengths // stride - n_read,
-        )
-        n_written = (state.lengths + 1) // stride - n_read
-        parts = [_of_rows(memory.read, state.source), written]
-        is_seen = torch.cat([_first(parts[0], n_read), _first(written, n_written)], dim=-1)
-        context = self.inner.look_up(query, parts, is_seen[:, None])
-        return self.merge(context), Compressed(memory.read, written, begun)
-
-
-class LongLayer(nn.Module):
-    """Self-attention of one of the two kinds, then feed-forward, each with add & norm."""
-
-    def __init__(self, attention: LocalAttention | GlobalAttention, sizes: Sizes) -> None:
-        super().__init__()
-        self.attention, self.around_attention = attention, sizes.residual()
-        self.feedforward, self.around_feedforward = sizes.feedforward(), sizes.residual()
-
-    def forward(self, value: Float[Tensor, "B L D"]) -> Float[Tensor, "B L D"]:
-        """The layer over whole sequences."""
-        return self.apart(self.around_attention(value, self.attention))
-
-    def read(
-        self, value: Float[Tensor, "B L D"], lengths: Int[Tensor, "B"]
-    ) -> tuple[Float[Tensor, "B L D"], Recent | Compressed]:
-        """The layer over whole sequences, and what it remembers of them."""
-        kept: list[Recent | Compressed] = []
-
-        def attend(x: Tensor) -> Tensor:
-            context, read = self.attention.read(x)
-            kept.append(self.attention.remember(read, lengths))
-            return context
-
-        return self.apart(self.around_attention(value, attend)), kept[0]
-
-    def step(
-        self, value: Float[Tensor, "R 1 D"], memory: Recent | Compressed, state: CompressedState
-    ) -> tuple[Float[Tensor, "R 1 D"], Recent | Compressed]:
-        """One new place a row."""
-        kept: list[Recent | Compressed] = []
-
-        def attend(x: Tensor) -> Tensor:
-            context, grown = self.attention.step(x, memory, state)  # type: ignore[arg-type]
-            kept.append(grown)
-            return context
-
-        return self.apart(self.around_attention(value, attend)), kept[0]
-
-    def apart(self, value: Float[Tensor, "B L D"]) -> Float[Tensor, "B L D"]:
-        """The half that thinks about each place by itself: when reading, some places at a time."""
-        if torch.is_grad_enabled() or value.shape[1] <= _TOGETHER:
-            return self.around_feedforward(value, self.feedforward)  # type: ignore[no-any-return]
-        firsts = range(0, value.shape[1], _TOGETHER)
-        pieces = (value[:, first : first + _TOGETHER] for first in firsts)
-        return torch.cat([self.around_feedforward(one, self.feedforward) for one in pieces], dim=1)
+# Longer ones are read by so many places at a time when nothing is learned: what that takes is the
+# memory of what was read, and no vector of every place.
+_PIECE = 2048
 
 
 class CompressedDecoder(EncoderDecoder):
@@ -327,6 +146,9 @@ class CompressedDecoder(EncoderDecoder):
     def start(self, source: Int[Tensor, "B S"]) -> CompressedState:
         """Read sources, padded on the right."""
         lengths = self._lengths(source)
+        if source.shape[1] > _PIECE and not torch.is_grad_enabled() and not self._is_watched:
+            each = zip(source, lengths.tolist(), strict=True)
+            return joined([self._by_pieces(row[None, :n]) for row, n in each], self.padding)
         value, memories = self.embedding(source), []
         for layer in self.stack:
             value, memory = layer.read(value, lengths)
@@ -334,6 +156,39 @@ class CompressedDecoder(EncoderDecoder):
         rows = torch.arange(len(source), device=source.device)
         given = None if self.copying is None else self.copying.keys(self.norm(value), source)
         return CompressedState(tuple(memories), rows, lengths, lengths, given)
+
+    def _by_pieces(self, source: Int[Tensor, "1 S"]) -> CompressedState:
+        """Read one long source: a piece passes all layers before the next one comes."""
+        stack = self.stack
+        strides = [a.inner.stride for a in self._kinds if isinstance(a, GlobalAttention)]
+        reaches = [a.inner.reach for a in self._kinds if isinstance(a, LocalAttention)]
+        width = max([_PIECE, *strides, *reaches])
+        width -= width % math.lcm(*strides)
+        memories: list[Memory | None] = [None] * len(stack)
+        keys: list[Tensor] = []
+        last: Float[Tensor, "1 1 D"] | None = None
+        for first in range(0, source.shape[1], width):
+            value = self.embedding(source[:, first : first + width], first)
+            for i, layer in enumerate(stack):
+                value, memories[i] = layer.piece(value, memories[i])
+            if self.copying is not None:
+                value = self.norm(value)
+                keys.append(self.copying.project(value, last))
+                last = value[:, -1:]
+        given = None
+        if self.copying is not None:
+            given = Copyable(torch.cat(keys, dim=1), source, source != self.padding)
+        n = source.new_full((1,), source.shape[1])
+        read = tuple(one for one in memories if one is not None)
+        return CompressedState(read, n.new_zeros(1), n, n, given)
+
+    @property
+    def _kinds(self) -> list[LocalAttention | GlobalAttention]:
+        return [layer.attention for layer in self.stack]
+
+    @property
+    def _is_watched(self) -> bool:
+        return any(probe.is_watched for probe in self._probes)
 
     def step(
         self, state: CompressedState, tokens: Int[Tensor, "R"]
@@ -372,37 +227,3 @@ class CompressedDecoder(EncoderDecoder):
 def _taken(value: Float[Tensor, "B L D"], at: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
     """The vectors at these places of each row."""
     return value.gather(1, at[..., None].expand(-1, -1, value.shape[2]))
-
-
-def _places(cache: Cache, first: Int[Tensor, "B"], n: int) -> Cache:
-    """``n`` places of each row from ``first`` on; what lies beyond the ends is any other place."""
-    at = first[:, None] + torch.arange(n, device=first.device)
-    at = at.clamp(0, cache.length - 1)[:, None, :, None]
-
-    def taken(value: Float[Tensor, "B H K E"]) -> Float[Tensor, "B H N E"]:
-        return value.gather(2, at.expand(-1, value.shape[1], -1, value.shape[3]))
-
-    return Cache(taken(cache.key), taken(cache.value))
-
-
-def _put(cache: Cache, new: Cache, place: Int[Tensor, "R"]) -> Cache:
-    """A cache whose rows have one new place each, at places that are at most its length."""
-    room = int(place.max()) + 1 - cache.length
-    at = place[:, None, None, None]
-    is_here = torch.arange(cache.length + room, device=place.device)[:, None] == at
-
-    def put(value: Float[Tensor, "R H K E"], one: Float[Tensor, "R H 1 E"]) -> Tensor:
-        return torch.where(is_here, one, F.pad(value, (0, 0, 0, room)))
-
-    return Cache(put(cache.key, new.key), put(cache.value, new.value))
-
-
-def _of_rows(read: Cache, source: Int[Tensor, "R"]) -> Cache:
-    """What each row's sequence was; one that all rows share is not copied."""
-    if len(read.key) == 1 or source.tolist() == list(range(len(read.key))):
-        return read
-    return read.reorder(source)
-
-
-def _first(cache: Cache, n: Int[Tensor, "R"]) -> Bool[Tensor, "R K"]:
-    return torch.arange(cache.length, device=n.device) < n[:, None]

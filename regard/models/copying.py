@@ -77,10 +77,16 @@ class CopyHead(nn.Module):
 
     def keys(self, memory: Float[Tensor, "B S D"], source: Int[Tensor, "B S"]) -> Copyable:
         """What can be copied of sources whose places became these vectors."""
-        weight = self.key.weight
-        before = F.pad(F.linear(memory[:, :-1], weight[:, :, 0]), (0, 0, 1, 0))
-        key = F.linear(memory, weight[:, :, 1], self.key.bias) + before
-        return Copyable(key, source, source != self.padding)
+        return Copyable(self.project(memory), source, source != self.padding)
+
+    def project(
+        self, memory: Float[Tensor, "B S D"], before: Float[Tensor, "B 1 D"] | None = None
+    ) -> Float[Tensor, "B S E"]:
+        """The keys alone; ``before`` is the vector of the place before the first."""
+        left, own = self.key.weight.unbind(2)
+        first = torch.zeros_like(memory[:, :1]) if before is None else before
+        neighbours = torch.cat([first, memory[:, :-1]], dim=1)
+        return F.linear(memory, own, self.key.bias) + F.linear(neighbours, left)
 
     def forward(
         self, hidden: Float[Tensor, "B T D"], given: Copyable, is_real: Bool[Tensor, "B T"]

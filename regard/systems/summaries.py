@@ -13,7 +13,7 @@ from regard.inspection.recording import record
 from regard.inspection.trace import Trace, TracedSite
 from regard.inspection.trace.checks import uniform_heads
 from regard.models import CompressedDecoder
-from regard.models.compressed_decoder import LocalAttention
+from regard.models.long_layers import LocalAttention
 from regard.shapes import Float
 from regard.special import EOS
 from regard.systems.evaluation import Lines, read_sides

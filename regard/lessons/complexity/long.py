@@ -76,8 +76,8 @@ class LongPlan(StudyPlan):
         """What the letters mean."""
         return (
             f"n: length, d: width, layers {self.layers}, b = {self.reach}: places of a local "
-            f"layer, s = {self.stride}: places that are one of the memory; a memory of fixed size has "
-            f"{_MEMORY:,} blocks."
+            f"layer, s = {self.stride}: places that are one of the memory; a memory of fixed size "
+            f"has {_MEMORY:,} blocks."
         )
 
 

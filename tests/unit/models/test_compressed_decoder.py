@@ -7,7 +7,7 @@ from torch import Tensor
 from regard.engine import Dropout
 from regard.errors import SizeError, UsageError
 from regard.inspection.recording import record
-from regard.models import CompressedDecoder, Sizes
+from regard.models import CompressedDecoder, Sizes, long_layers
 from regard.models import compressed_decoder as module
 
 N_TOKENS = 50
@@ -114,7 +114,7 @@ def test_long_sequences_are_computed_again_for_the_same_gradient(
 def test_what_passes_in_pieces_is_what_passes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model, source, target = build(), draw(1, 12), draw(1, 3)
     whole = model(source, target)
-    monkeypatch.setattr(module, "_TOGETHER", 5)
+    monkeypatch.setattr(long_layers, "_TOGETHER", 5)
     torch.testing.assert_close(model(source, target), whole)
 
 
@@ -139,3 +139,23 @@ def test_impossible_stacks_and_empty_sequences_are_refused() -> None:
         build(block=0)
     with pytest.raises(SizeError, match="no words"):
         build().start(torch.zeros(1, 3, dtype=torch.long))
+
+
+@pytest.mark.parametrize("layers", ["L", "M", "LMLML"])
+@pytest.mark.parametrize("lengths", [(20, 15), (16, 6), (13, 1)])
+@torch.inference_mode()
+def test_reading_piece_by_piece_is_reading_at_once(
+    layers: str, lengths: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(1)
+    model = CompressedDecoder(N_TOKENS, SIZES, layers=layers, block=4, stride=3, copies=True)
+    model.double().eval()
+    source, target = draw(2, max(lengths)), draw(2, 7)
+    for row, length in enumerate(lengths):
+        source[row, length:] = 0
+    whole = model(source, target)
+    monkeypatch.setattr(module, "_PIECE", 7)  # places; blocks of 3 leave 6
+    state = model.start(source)
+    for place in range(7):
+        logits, state = model.step(state, target[:, place])
+        torch.testing.assert_close(logits, whole[:, place])
