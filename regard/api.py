@@ -80,7 +80,8 @@ def train(
         init: the folder of a bert to begin from.
         teach: where heads should look: "encoder.1.0=heads:train.conllu".
         out: the model folder; without it ``runs/NAME``.
-        minutes: stop after so long.
+        minutes: to train in: updates, schedule, validations and saving follow from it, and the run
+            ends with it. Where ``changes`` set ``training.updates``, only a limit.
         changes: of the recipe, by key: ``{"model.n_layers": 4}``.
         device: auto, cpu, cuda or mps.
         threads: of the processor.
@@ -104,11 +105,9 @@ def train(
         features,
         _names(teach),
     )
-    changed = dict(changes or {})
-    if minutes is not None:
-        changed["training.minutes"] = float(minutes)
-    overrides = [f"{key}={_written(value)}" for key, value in changed.items()]
-    asked = asked_recipe(recipe, given, init=None if init is None else str(init), changes=overrides)
+    overrides = [f"{key}={_written(value)}" for key, value in (changes or {}).items()]
+    first = None if init is None else str(init)
+    asked = asked_recipe(recipe, given, init=first, minutes=minutes, changes=overrides)
     folder = Path(out) if out is not None else Path("runs") / asked.name
     return run_training(asked, folder, device=device, threads=threads)
 

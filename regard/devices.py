@@ -1,6 +1,7 @@
 """The device to compute on: chosen by name, and with memory enough."""
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from regard.errors import UsageError
@@ -55,3 +56,13 @@ def require_memory_to_train(n_weights: int, shape: str, device: "torch.device") 
             f"a model of {shape} needs more than {needed >> 30:,} GB of memory to be "
             f"trained, and this machine has {there >> 30:,}: choose fewer layers or a smaller width"
         )
+
+
+def peak_memory() -> int:
+    """The most bytes of memory that this process has held; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

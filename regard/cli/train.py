@@ -101,6 +101,14 @@ def train(
             ",weight=0.5 or ,until=2000 behind it; repeatable.",
         ),
     ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            help="Train for N minutes: the number of updates, schedule, validations and saving "
+            "follow from the speed of this machine. Without it, from the data alone.",
+        ),
+    ] = None,
     change: searching.Changes = None,
     out: Annotated[
         Path | None, typer.Option(help="The model folder; the same one again continues the run.")
@@ -110,9 +118,15 @@ def train(
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write curves for TensorBoard.")
     ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Show sizes, plan, memory and time of a new run, and train nothing."
+        ),
+    ] = False,
 ) -> None:
     """Train a model from text, pairs of it, or pictures; with the same --out again to continue."""
-    from regard.cli.training_session import run_session
+    from regard.cli.training_session import plan_session, run_session
     from regard.systems.training_data import TrainingData, asked_recipe
 
     given = TrainingData(
@@ -134,10 +148,14 @@ def train(
         features=features,
         teach=teach or (),
     )
-    asked = asked_recipe(recipe, given, init=init, changes=change or ())
+    asked = asked_recipe(recipe, given, init=init, minutes=minutes, changes=change or ())
+    folder = out or Path("runs") / asked.name
+    if dry_run:
+        plan_session(asked, folder, device=device, n_threads=threads)
+        return
     run_session(
         asked,
-        out or Path("runs") / asked.name,
+        folder,
         device=device,
         n_threads=threads,
         writes_tensorboard=tensorboard,

@@ -10,12 +10,13 @@ from regard.cli.training_lines import clock
 from regard.config import Recipe, known
 from regard.systems import system_of
 from regard.systems.system import Wording
-from regard.training import Prepared, Record, find_concerns
+from regard.training import Budget, Prepared, Record, find_concerns
 from regard.training.events import (
     DataRead,
     Event,
     Finished,
     ModelBuilt,
+    Planned,
     Preparing,
     Progressed,
     Saved,
@@ -41,9 +42,11 @@ class TrainingDisplay(Showing):
         )
         self._recipe = Recipe()
         self._n_updates = 0
+        self._budget: Budget | None = None
         self._unit = "tokens"  # of what is predicted
         self._speed = Speed()
         self._has_said_expected = False
+        self._counted = 0
         self._is_computing = False
 
     def show_data(self, prepared: Prepared) -> None:
@@ -59,10 +62,11 @@ class TrainingDisplay(Showing):
     def show_model(self, built: ModelBuilt) -> None:
         """Show what is about to be trained, for how long and on what."""
         recipe = self._recipe = built.recipe
+        self._budget = built.budget
         self._n_updates = known(recipe.training.updates, "training.updates")
         self._unit = system_of(recipe).words.predicts
         self.say(training_lines.model_line(recipe, built.n_parameters, built.folder))
-        self.say(training_lines.plan_line(recipe))
+        self.say(training_lines.plan_line(recipe, built.budget))
         machine = training_lines.machine_line(built.device, recipe.training, built.n_processes)
         self.say(machine)
 
@@ -77,12 +81,15 @@ class TrainingDisplay(Showing):
                 self.show_data(event.prepared)
             case ModelBuilt():
                 self.show_model(event)
-                self.begin(self._n_updates, place="", facts="")
+                self.begin(self._n_counted, place="", facts="")
+            case Planned():
+                for line in training_lines.planned_lines(event):
+                    self.say(line)
             case Stepped():
                 self._step(event)
             case Validating():
-                place = f"update {event.update:,}/{self._n_updates:,}"
-                self.at(event.update, f"{place}  validating", place=place, facts="validating")
+                place = self._place(event.update)
+                self.at(self._counted, f"{place}  validating", place=place, facts="validating")
             case Validated():
                 self.say(training_lines.validated_line(event))
                 for sample in event.samples:
@@ -124,7 +131,7 @@ class TrainingDisplay(Showing):
         per_second = self._speed.after(event)
         self._say_expected(event)
         left = self._seconds_left(event)
-        place = f"update {event.update:,}/{self._n_updates:,}"
+        place = self._place(event.update)
         told = event.losses or {"loss": event.loss}
         facts = "  ".join(f"{name} {loss:.3f}" for name, loss in told.items())
         if per_second:  # nothing is known of it at the first update
@@ -132,12 +139,24 @@ class TrainingDisplay(Showing):
                 facts += f"  {per_second:,.0f} {self._unit}/s"
             facts += f"  {clock(left)} left"
         line = f"{place}  epoch {event.epoch + 1}  {facts}"
-        self.at(event.update, line, place=place, facts=facts)
+        self._counted = event.update if self._budget is None else self._seconds_spent(event)
+        self.at(self._counted, line, place=place, facts=facts)
+
+    @property
+    def _n_counted(self) -> int:
+        """What the bar counts to: updates, or seconds of a budget."""
+        return self._n_updates if self._budget is None else round(60 * self._budget.minutes)
+
+    def _place(self, update: int) -> str:
+        return f"update {update:,}" + ("" if self._budget else f"/{self._n_updates:,}")
+
+    def _seconds_spent(self, event: Stepped) -> int:
+        return round(event.seconds + (self._budget.spent if self._budget else 0.0))
 
     def _say_expected(self, event: Stepped) -> None:
         """Once, as soon as the first updates of this session tell how fast it goes."""
         seconds = self._speed.mean_seconds_an_update
-        if self._has_said_expected or seconds is None:
+        if self._has_said_expected or seconds is None or self._budget is not None:
             return
         self._has_said_expected = True
         line = training_lines.expected_line(
@@ -147,6 +166,8 @@ class TrainingDisplay(Showing):
             self.say(line)
 
     def _seconds_left(self, event: Stepped) -> float:
+        if self._budget is not None:
+            return self._n_counted - self._seconds_spent(event)
         left = (self._n_updates - event.update) * self._speed.seconds_an_update
         minutes = self._recipe.training.minutes
         return left if minutes is None else min(left, 60 * minutes - event.seconds)

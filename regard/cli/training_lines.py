@@ -13,10 +13,11 @@ from regard.engine import instructions
 from regard.evaluation import LabelQuality
 from regard.systems import system_of
 from regard.systems.system import Wording
-from regard.training import Prepared
-from regard.training.events import Finished, Sample, Validated
+from regard.training import Budget, Prepared
+from regard.training.events import Finished, Planned, Sample, Validated
 
 _LONGEST_SAMPLE = 200  # characters
+_ANOTHER = "--minutes N for another time"
 
 
 def vocabulary_lines(prepared: Prepared) -> Iterator[str]:
@@ -56,18 +57,37 @@ def model_line(recipe: Recipe, n_parameters: int, folder: object) -> str:
     )
 
 
-def plan_line(recipe: Recipe) -> str:
+def plan_line(recipe: Recipe, budget: Budget | None = None) -> str:
     """How long it is trained, and how fast it learns."""
     training = recipe.training
     tokens = system_of(recipe).words.reads
     warmup = known(training.warmup, "training.warmup")
-    minutes = "" if training.minutes is None else f" or {counted(training.minutes, 'minute')}"
+    updates = counted(known(training.updates, "training.updates"), "update")
+    if budget is not None:
+        length = f"{counted(budget.minutes, 'minute')}, about {updates}"
+    elif training.minutes is not None:
+        length = f"Up to {updates} or {counted(training.minutes, 'minute')}"
+    else:
+        length = f"Up to {updates}"
     return (
-        f"Up to {counted(known(training.updates, 'training.updates'), 'update')}{minutes}, "
-        f"{known(training.batch_tokens, 'training.batch_tokens'):,} {tokens} each; learning rate "
-        f"{known(training.learning_rate, 'training.learning_rate'):g} after "
+        f"{length}, {known(training.batch_tokens, 'training.batch_tokens'):,} {tokens} each; "
+        f"learning rate {known(training.learning_rate, 'training.learning_rate'):g} after "
         f"{counted(warmup, 'update')} of warm-up ({training.schedule})"
     )
+
+
+def planned_lines(event: Planned) -> Iterator[str]:
+    """What a run would take that is not begun."""
+    speed = f"{event.seconds_an_update:.2g} s an update"
+    memory = f", {event.memory / 1e6:,.0f} MB of memory" if event.memory else ""
+    yield f"Measured: {speed}{memory}"
+    epochs = f"{event.epochs:.3g} epochs"
+    if event.is_budget:
+        yield f"Time: {duration(event.seconds)} from start to end, {epochs}"
+    else:
+        about = f"about {duration(event.seconds)}, {epochs}"
+        yield f"Time: {about}, validations not counted; {_ANOTHER}"
+    yield "Nothing was trained, and nothing written."
 
 
 def machine_line(device: torch.device, training: TrainingSection, n_processes: int) -> str:
@@ -109,8 +129,8 @@ def expected_line(
         return None
     patience = ", less if validation stops getting better" if training.patience else ""
     return (
-        f"Expected: {duration(left)} for {counted(updates - update, 'more update')} "
-        f"{at_this_speed}, validations not counted{patience}"
+        f"Expected: about {duration(left)} for {counted(updates - update, 'more update')} "
+        f"{at_this_speed}, validations not counted{patience}; {_ANOTHER}"
     )
 
 

@@ -12,7 +12,7 @@ from regard.cli.main import INTERRUPTED
 from regard.cli.training_display import TrainingDisplay
 from regard.config import Recipe
 from regard.errors import MissingExtraError
-from regard.systems.runs import run_training
+from regard.systems.runs import plan_training, run_training
 from regard.training import read_metrics
 from regard.training.events import DataRead, Event, Finished, ModelBuilt, Stepped, Validated
 
@@ -54,6 +54,13 @@ def run_session(
         display.show_concerns(read_metrics(folder / "metrics.jsonl"))
         if says_next:
             display.show_next(folder, example)
+
+
+def plan_session(recipe: Recipe, folder: Path, *, device: str, n_threads: int | None) -> None:
+    """Show what a run would be, and train nothing."""
+    with TrainingDisplay() as display:
+        for event in plan_training(recipe, folder, device=device, threads=n_threads):
+            display.show(event)
 
 
 class _Stop:

@@ -55,9 +55,10 @@ class TrainingSection(Section):
     batch_tokens: Count | Auto = "auto"  # target tokens in one batch of one process
     accumulate: Count | Auto = 1  # batches summed before one update
     updates: Count | Auto = "auto"
-    minutes: Annotated[float, Field(gt=0)] | None = None  # stop after this long, whatever comes
+    # With updates = "auto" the time that a run takes, and all else follows; otherwise its limit.
+    minutes: Annotated[float, Field(gt=0)] | None = None
     learning_rate: Annotated[float, Field(gt=0)] | Auto = "auto"  # the highest the schedule reaches
-    schedule: Literal["inverse-sqrt", "cosine", "constant"] = "inverse-sqrt"
+    schedule: Literal["inverse-sqrt", "cosine", "linear", "constant"] = "inverse-sqrt"
     warmup: Annotated[int, Field(ge=0)] | Auto = "auto"
     betas: tuple[Share, Share] = (0.9, 0.98)
     epsilon: Annotated[float, Field(gt=0)] = 1e-9
@@ -81,6 +82,11 @@ class TrainingSection(Section):
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
     compile: bool = False
     shard: bool = False  # fully sharded data parallel
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether a time is given to train in, and not a number of updates."""
+        return self.minutes is not None and self.updates == "auto"
 
     @property
     def lessons(self) -> tuple[Lesson, ...]:

@@ -228,6 +228,7 @@ def prepare_captions(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> P
         )
     return PreparedCaptions(
         recipe=derive(recipe, facts),
+        derived_from=facts,
         source_tokenizer=tokenizer,
         target_tokenizer=tokenizer,
         validation=validation,

@@ -267,6 +267,7 @@ def prepare_glimpses(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> P
     facts = Facts(n_pairs=n, n_target_tokens=n, n_processes=n_processes)
     return PreparedGlimpses(
         recipe=derive(recipe.model_copy(update={"model": network}), facts),
+        derived_from=facts,
         source_tokenizer=NoText(),
         target_tokenizer=NoText(),
         validation=GlimpseValidation(held) if held is not None else None,

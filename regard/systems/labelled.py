@@ -132,6 +132,7 @@ class PreparedLabels(Prepared):
         notes = split.notes() + notes_on(counts, n_cut + n_held_cut, context, recipe.training.init)
         return cls(
             recipe=_with_facts(derive(recipe, facts), labels, cls.facts(examples[0])),
+            derived_from=facts,
             source_tokenizer=tokenizer,
             target_tokenizer=tokenizer,
             validation=cls.hold_out(held, labels) if split.held else None,

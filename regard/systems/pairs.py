@@ -131,6 +131,7 @@ def prepare_pairs(
     )
     return PreparedPairs(
         recipe=derive(recipe, facts),
+        derived_from=facts,
         source_tokenizer=source_tokenizer,
         target_tokenizer=target_tokenizer,
         validation=validation,

@@ -438,6 +438,7 @@ def _prepare(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepared:
     nothing = NoText()
     return PreparedPictures(
         recipe=derive(recipe.model_copy(update={"model": model}), facts),
+        derived_from=facts,
         source_tokenizer=nothing,
         target_tokenizer=nothing,
         validation=None,

@@ -125,6 +125,7 @@ class PreparedTexts(Prepared):
         n_documents = len(text.starts) - 1
         prepared = cls(
             recipe=derive(recipe, facts),
+            derived_from=facts,
             source_tokenizer=tokenizer,
             target_tokenizer=tokenizer,
             validation=cls.hold_out(recipe, held, tokenizer) if len(held.ids) > 1 else None,

@@ -79,11 +79,21 @@ class TrainingData:
 
 
 def asked_recipe(
-    recipe: str | Path, given: TrainingData, *, init: str | None = None, changes: Iterable[str] = ()
+    recipe: str | Path,
+    given: TrainingData,
+    *,
+    init: str | None = None,
+    minutes: float | None = None,
+    changes: Iterable[str] = (),
 ) -> Recipe:
-    """The recipe with what it is given to learn from; what does not fit together is refused."""
+    """The recipe with what it is given to learn from; what does not fit together is refused.
+
+    From ``minutes`` all follows that a recipe says by updates, and that ``changes`` leave open.
+    """
     changed = list(changes)
-    if init is not None and any(one.startswith("training.init=") for one in changed):
+    if minutes is not None and any(_key(one) == "training.minutes" for one in changed):
+        raise UsageError("--minutes and --set training.minutes both limit the time: leave one out")
+    if init is not None and any(_key(one) == "training.init" for one in changed):
         raise UsageError(
             "--init and --set training.init both say what to begin from: leave one out"
         )
@@ -94,6 +104,7 @@ def asked_recipe(
         *([] if init is None else [f"training.init={_quoted(init)}"]),
         *([] if given.features is None else [f"data.features={_quoted(str(given.features))}"]),
         *_taught(given.teach),
+        *_budget(minutes, changed),
         *changed,
     ]
     asked = read_recipe(recipe, overrides)
@@ -101,6 +112,20 @@ def asked_recipe(
     system_of(asked).check_data(asked.name, there)
     _check_init(asked.training.init, changed)
     return asked
+
+
+def _budget(minutes: float | None, changes: Sequence[str]) -> list[str]:
+    """A time to train in; with a number of updates that was asked for it is only a limit."""
+    if minutes is None:
+        return []
+    by_updates = "updates", "warmup", "validate_every", "save_every"
+    is_limit = any(_key(one) == "training.updates" for one in changes)
+    opened = () if is_limit else by_updates
+    return [f"training.minutes={minutes}", *(f"training.{key}=auto" for key in opened)]
+
+
+def _key(change: str) -> str:
+    return change.partition("=")[0].strip()
 
 
 def _taught(lessons: Sequence[str]) -> list[str]:
@@ -113,7 +138,7 @@ def _taught(lessons: Sequence[str]) -> list[str]:
 
 def _check_init(init: str | None, changes: list[str]) -> None:
     """Refuse changes of what is the pre-trained model's to decide."""
-    keys = [one.partition("=")[0].strip() for one in changes]
+    keys = [_key(one) for one in changes]
     fixed = [one for one in keys if one.startswith(("model.", "text.")) and not _may_differ(one)]
     if init is not None and fixed:
         raise UsageError(

@@ -5,7 +5,8 @@ many millions, and says which. What a recipe states is never changed.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from regard.config import Network, Recipe, TrainingSection
 from regard.config.open_values import AUTO, known
@@ -18,6 +19,7 @@ _BATCHES_AN_EPOCH = 100
 _PAPERS_BATCH = 25_000  # Vaswani et al. 2017, over eight devices
 _PAPERS_WARMUP = 4_000
 _PAPERS_WIDTH = 512
+_SHARE_OF_UPDATES = 0.93  # of a budget of time: the rest goes into measuring and saving
 _HIGHEST_RATE = 5e-3  # that was published for a Transformer of any width
 
 
@@ -29,6 +31,7 @@ class Facts:
     n_target_tokens: int
     n_vocabulary: int | None = None  # ids of the target's tokenizer
     n_processes: int = 1
+    seconds_an_update: float | None = None  # where time is what is given, and it was measured
 
 
 def derive(recipe: Recipe, facts: Facts) -> Recipe:
@@ -44,19 +47,45 @@ def derive(recipe: Recipe, facts: Facts) -> Recipe:
         model = model.model_copy(update={"dropout": _dropout(facts)})
     if text.size == AUTO and facts.n_vocabulary is not None:
         text = text.model_copy(update={"size": facts.n_vocabulary})
-    # Each rule reads what the rules before it decided.
-    for key, rule in (
-        ("batch_tokens", _batch_tokens),
-        ("accumulate", _accumulate),
-        ("updates", _updates),
-        ("warmup", _warmup),
-        ("learning_rate", _learning_rate),
-        ("validate_every", _validate_every),
-        ("save_every", _save_every),
-    ):
+    for key, rule in _RULES:
         if getattr(training, key) == AUTO:
             training = training.model_copy(update={key: rule(training, model, facts)})
     return recipe.model_copy(update={"model": model, "text": text, "training": training})
+
+
+def fit_to_speed(asked: Recipe, derived: Recipe, facts: Facts, seconds_an_update: float) -> Recipe:
+    """What was derived from data, once more with what fits into the time there is.
+
+    The batch stays: the speed was measured with it.
+    """
+    facts = replace(facts, seconds_an_update=seconds_an_update)
+    return derive(_reopened(asked, derived), facts)
+
+
+def keep_plan(asked: Recipe, derived: Recipe, before: Recipe) -> Recipe:
+    """What a run decided when it began, for what is asked of it now, which may be another time."""
+    training = {key: getattr(before.training, key) for key in _open_keys(asked)}
+    model = {"dropout": before.model.dropout} if asked.model.dropout == AUTO else {}
+    return _changed(derived, training, model)
+
+
+def _reopened(asked: Recipe, derived: Recipe) -> Recipe:
+    """What depends on the number of updates is "auto" again, where the recipe says so."""
+    training = dict.fromkeys(_open_keys(asked) - _OF_BATCHES, AUTO)
+    model = {"dropout": AUTO} if asked.model.dropout == AUTO else {}
+    return _changed(derived, training, model)
+
+
+def _open_keys(asked: Recipe) -> set[str]:
+    return {key for key, _ in _RULES if getattr(asked.training, key) == AUTO}
+
+
+def _changed(recipe: Recipe, training: Mapping[str, object], model: Mapping[str, object]) -> Recipe:
+    changes = {
+        "training": recipe.training.model_copy(update=training),
+        "model": recipe.model.model_copy(update=model),
+    }
+    return recipe.model_copy(update=changes)
 
 
 def _dropout(facts: Facts) -> float:
@@ -98,6 +127,8 @@ def _updates(training: TrainingSection, model: Network, facts: Facts) -> int:
     A given warm-up is followed by twice its length at least. Labels are learned in fewer, and in
     fewer still by an encoder that was pre-trained.
     """
+    if training.minutes is not None and facts.seconds_an_update is not None:
+        return max(1, int(_SHARE_OF_UPDATES * 60 * training.minutes / facts.seconds_an_update))
     epochs = 100 * (400_000 / facts.n_target_tokens) ** 0.28
     epochs = min(200.0, max(10.0, epochs))
     least = 500
@@ -142,8 +173,10 @@ def _learning_rate(training: TrainingSection, model: Network, facts: Facts) -> f
 
 
 def _validate_every(training: TrainingSection, model: Network, facts: Facts) -> int:
-    """Fifty times a run, with 50 to 2,000 updates between."""
+    """Fifty times a run, with 50 to 2,000 updates between; twenty times a budget of time."""
     updates = known(training.updates, "training.updates")
+    if facts.seconds_an_update is not None:
+        return max(1, updates // 20)
     return min(updates, max(50, min(2_000, _rounded(updates / 50))))
 
 
@@ -161,3 +194,16 @@ def _rounded(number: float) -> int:
     """Two digits: the rules are not more exact than that, and people read these numbers."""
     unit: int = 10 ** max(0, math.floor(math.log10(max(number, 1.0))) - 1)
     return round(number / unit) * unit
+
+
+# Each rule reads what the rules before it decided.
+_RULES: tuple[tuple[str, Callable[[TrainingSection, Network, Facts], float]], ...] = (
+    ("batch_tokens", _batch_tokens),
+    ("accumulate", _accumulate),
+    ("updates", _updates),
+    ("warmup", _warmup),
+    ("learning_rate", _learning_rate),
+    ("validate_every", _validate_every),
+    ("save_every", _save_every),
+)
+_OF_BATCHES = {"batch_tokens", "accumulate"}

@@ -12,6 +12,7 @@ from regard.evaluation import LabelQuality, Quality
 
 if TYPE_CHECKING:
     from regard.training.prepared import Prepared
+    from regard.training.run import Budget
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,22 @@ class ModelBuilt:
     folder: Path
     device: torch.device
     n_processes: int
+    budget: "Budget | None" = None  # of time; none: so many updates as the recipe says
 
     def __repr__(self) -> str:
         return f"ModelBuilt({self.recipe.name!r}, n_parameters={self.n_parameters})"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a run would take, measured on a few updates that leave no trace: it is not begun."""
+
+    recipe: Recipe
+    is_budget: bool  # of time, and not a number of updates
+    seconds: float  # of the budget, or of all updates
+    seconds_an_update: float
+    epochs: float
+    memory: int  # bytes: the most that this process has held
 
 
 @dataclass(frozen=True)
@@ -68,6 +82,7 @@ class Stepped:
     seconds: float  # spent training so far, over all sessions of this run
     # Of each phase, by the part of the model that learned in it, where there are several.
     losses: Mapping[str, float] = field(default_factory=dict)
+    share: float = 0.0  # of the run that is behind: of its updates, or of its budget of time
 
 
 @dataclass(frozen=True)
@@ -129,6 +144,7 @@ Event = (
     | Progressed
     | DataRead
     | ModelBuilt
+    | Planned
     | Stepped
     | Validating
     | Validated

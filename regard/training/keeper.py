@@ -19,6 +19,7 @@ from regard.folder import (
     begin,
     keep_moment,
     put_into,
+    read_folder,
     read_weights,
     save_lexicon,
     save_weights,
@@ -31,7 +32,7 @@ from regard.text import Tokenizer
 from regard.text.segmenting import Lexicon
 from regard.training.distributed import Ranks
 from regard.training.locking import LOCK, FolderLock
-from regard.training.run import AnyUpdater, Progress
+from regard.training.run import AnyUpdater, Pace, Progress
 from regard.training.sharded import is_sharded, spread_weights, whole_weights
 
 REQUEST = Path("training") / "request.toml"
@@ -146,6 +147,10 @@ class FolderKeeper:
         latest = self.checkpoints.latest()
         return 0 if latest is None else latest.step
 
+    def planned(self) -> Recipe | None:
+        """What the run that is there was decided to be; ``None`` for a new one."""
+        return read_folder(self.folder).recipe if self.last_update() else None
+
     def restore(self, model: Model, updater: AnyUpdater) -> Progress | None:
         """Load the last complete checkpoint in place; ``None`` when there is none."""
         latest = self.checkpoints.latest()
@@ -153,7 +158,7 @@ class FolderKeeper:
             return None
         self._load(model, latest.weights(), latest.path)
         state = _read_state(latest)
-        progress = Progress(**state["progress"])
+        progress = _progress(state["progress"])
         updater.restore(state["updater"], state["n_updates"])
         return progress
 
@@ -226,12 +231,8 @@ def _is_planned(checkpoint: Checkpoint) -> bool:
 def _read_state(checkpoint: Checkpoint) -> dict[str, Any]:
     """What a run goes on from; numbers that none has, such as NaN, are refused."""
     state = checkpoint.state()
-    progress, defaults = state.get("progress"), asdict(Progress())
-    is_whole = (
-        isinstance(progress, dict)
-        and progress.keys() <= defaults.keys()
-        and all(_is_like(progress[key], defaults[key]) for key in progress)
-    )
+    progress = state.get("progress")
+    is_whole = progress is not None and _is_like(progress, asdict(Progress(pace=Pace())))
     counts = [state.get("n_updates"), state.get("n_ranks")]
     if not is_whole or not all(_is_like(one, 0) for one in counts) or "updater" not in state:
         raise ModelFolderError(
@@ -241,9 +242,20 @@ def _read_state(checkpoint: Checkpoint) -> dict[str, Any]:
     return state
 
 
+def _progress(kept: dict[str, Any]) -> Progress:
+    pace = kept.get("pace")
+    return Progress(**{**kept, "pace": None if pace is None else Pace(**pace)})
+
+
 def _is_like(value: object, default: object) -> bool:
     """Whether a value can stand where this is the default: counts from 0, and finite numbers."""
     match default:
+        case dict():  # the pace of a run by updates is none
+            return value is None or (
+                isinstance(value, dict)
+                and value.keys() <= default.keys()
+                and all(_is_like(value[key], default[key]) for key in value)
+            )
         case bool():
             return isinstance(value, bool)
         case int():

@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -10,16 +9,15 @@ from typing import NamedTuple
 import torch
 
 from regard.config import TrainingSection, known
-from regard.counting import counted, noun
 from regard.data import Batch
 from regard.errors import TrainingError
 from regard.shapes import Float, Tensor
 from regard.training.events import Event, Finished, Saved, Stepped, Validated, Validating
 from regard.training.phases import PhasedUpdater
 from regard.training.run import AnyUpdater, Progress, Run
-from regard.training.schedule import SCHEDULES, Schedule
 from regard.training.sharded import ShardedUpdater, reshard
 from regard.training.tasks import Phase, Task
+from regard.training.timetable import Timetable, timetable
 from regard.training.updater import Updater
 from regard.training.validation import HeldOut, Measured, Stopped
 
@@ -28,25 +26,25 @@ def train(run: Run) -> Iterator[Event]:
     """Train until the recipe says enough; a run that was cut off goes on where it was saved."""
     recipe, model = run.recipe, run.model.train()
     accumulate = known(recipe.accumulate, "training.accumulate")
-    validate_every = known(recipe.validate_every, "training.validate_every")
-    rate = _schedule(recipe)
+    times = timetable(recipe, run.budget)
     updater = PhasedUpdater(model, run.phases or (Phase(run.task),), recipe)
     progress = run.keeper.restore(model, updater) or Progress(loss_scale=_first_scale(recipe))
     batches = run.batches.iterate(progress.place)
-    started = time.monotonic() - progress.seconds
-    reason = _why_stop(recipe, progress)
+    started = run.clock() - progress.seconds
+    if progress.pace is None:
+        progress = times.planned(progress)
+    reason = times.why_over(progress)
     if progress.update == 0 and 0 in recipe.keep_at:
         run.keeper.keep_moment(model, 0)
     if progress.owes_validation:
-        progress, reason = yield from _conclude(run, updater, progress)
+        progress, reason = yield from _conclude(run, times, updater, progress, started)
 
     while reason is None:
         update = progress.update + 1
         torch.manual_seed(_noise_seed(recipe.seed, update, run.ranks.rank))
         read = [next(batches).to(run.device) for _ in range(accumulate)]
-        steps = [
-            _step(run, one, read, update, rate(update), progress.loss_scale) for one in updater
-        ]
+        rate = times.rate(progress, update)
+        steps = [_step(run, one, read, update, rate, progress.loss_scale) for one in updater]
         norm = math.hypot(*(step.norm for step in steps))
         progress = replace(
             progress,
@@ -54,25 +52,26 @@ def train(run: Run) -> Iterator[Event]:
             epoch=batches.place.epoch,
             batch=batches.place.batch,
             loss_scale=_next_scale(recipe, progress, norm),
-            seconds=run.ranks.share([time.monotonic() - started])[0],
+            seconds=run.ranks.share([run.clock() - started])[0],
         )
         yield Stepped(
             update=update,
             epoch=progress.epoch,
             loss=steps[0].loss,
             n_tokens=steps[0].n_tokens,
-            learning_rate=rate(update),
+            learning_rate=rate,
             gradient_norm=norm,
             seconds=progress.seconds,
             losses={step.part: step.loss for step in steps} if len(steps) > 1 else {},
+            share=times.share(progress),
         )
         if update in recipe.keep_at:
             run.keeper.keep_moment(model, update)
-        # Whatever ends the run, its last weights are measured; nothing is known of the first.
-        is_due = update % validate_every == 0 or _why_stop(recipe, progress) is not None
-        progress = replace(progress, owes_validation=is_due and run.validation is not None)
+        is_due = run.validation is not None and times.is_due(progress)
+        progress = replace(progress, owes_validation=is_due)
+        wants_to_stop = steps[-1].wants_to_stop
         progress, reason = yield from _conclude(
-            run, updater, progress, wants_to_stop=steps[-1].wants_to_stop
+            run, times, updater, progress, started, wants_to_stop=wants_to_stop
         )
 
     if run.validation and run.recipe.average_last > 1 and reason != "interrupted":
@@ -85,12 +84,19 @@ def train(run: Run) -> Iterator[Event]:
 
 
 def _conclude(
-    run: Run, updater: AnyUpdater, progress: Progress, *, wants_to_stop: bool = False
+    run: Run,
+    times: Timetable,
+    updater: AnyUpdater,
+    progress: Progress,
+    started: float,
+    *,
+    wants_to_stop: bool = False,
 ) -> Generator[Event, None, tuple[Progress, str | None]]:
     """What follows an update: validate and save, where that is due; gives why the run ends, if so.
 
     A validation that is broken off is owed: the run is saved as it is, and continues with it.
     """
+    took = None
     if run.validation and progress.owes_validation and not wants_to_stop:
         yield Validating(progress.update)
         try:
@@ -99,32 +105,15 @@ def _conclude(
             wants_to_stop = True
         else:
             yield validated
-    over = _why_stop(run.recipe, progress)
-    save_every = known(run.recipe.save_every, "training.save_every")
-    is_planned = progress.update % save_every == 0 or over is not None
+            now = run.ranks.share([run.clock() - started])[0]
+            took, progress = now - progress.seconds, replace(progress, seconds=now)
+    if not progress.owes_validation:
+        progress = times.planned(progress, checked=took)
+    over = times.why_over(progress)
+    is_planned = over is not None or times.is_saved(progress)
     if is_planned or wants_to_stop:
         yield _save(run, updater, progress, is_planned=is_planned)
     return progress, "interrupted" if wants_to_stop else over
-
-
-def _schedule(recipe: TrainingSection) -> Schedule:
-    return SCHEDULES[recipe.schedule](
-        known(recipe.learning_rate, "training.learning_rate"),
-        known(recipe.warmup, "training.warmup"),
-        known(recipe.updates, "training.updates"),
-    )
-
-
-def _why_stop(recipe: TrainingSection, progress: Progress) -> str | None:
-    """Why the run is over, or ``None`` while it is not."""
-    if progress.update >= known(recipe.updates, "training.updates"):
-        return "all updates done"
-    if recipe.minutes is not None and progress.seconds >= 60 * recipe.minutes:
-        are = noun(recipe.minutes, "is", "are")
-        return f"{counted(recipe.minutes, 'minute')} {are} over"
-    if recipe.patience is not None and progress.n_stale >= recipe.patience:
-        return f"no better validation in {progress.n_stale}"
-    return None
 
 
 def _noise_seed(seed: int, update: int, rank: int) -> int:

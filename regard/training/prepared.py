@@ -9,6 +9,7 @@ from regard.data import GoldLinks, Plan
 from regard.models import Model
 from regard.text import Fertility, Tokenizer
 from regard.text.segmenting import Lexicon
+from regard.training.defaults import Facts
 from regard.training.tasks import Phase, Task
 from regard.training.validation import HeldOut
 
@@ -31,6 +32,7 @@ class Prepared:
     """What a run reads: its resolved recipe, tokenizers, what is held out, and what it learns."""
 
     recipe: Recipe
+    derived_from: Facts  # what is "auto" in a recipe
     source_tokenizer: Tokenizer
     target_tokenizer: Tokenizer
     validation: HeldOut | None

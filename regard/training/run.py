@@ -1,5 +1,6 @@
 """What a run is made of: how far it is, where it is kept, what it reads and what it learns."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -20,6 +21,37 @@ AnyUpdater = Updater | ShardedUpdater | PhasedUpdater
 
 
 @dataclass(frozen=True)
+class Budget:
+    """Time to train in, from the first reading of data to the choice of the best weights."""
+
+    minutes: float
+    seconds_an_update: float  # as it was measured before
+    spent: float = 0.0  # seconds, before the first update
+    n_checks: int = 1  # how often the model is measured at the end
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How a run with a budget goes on: fixed for a stretch of updates, and then planned anew."""
+
+    share: float = 0.0  # of the way that was behind when the stretch began
+    since: int = 0  # the update after which it began
+    until: int = 0  # the update after which it ends
+    gain: float = 0.0  # share of the way that an update brings
+    seconds: float = 0.0  # of the run, when the stretch began
+    seconds_an_update: float = 1.0  # as measured lately
+    before: float = 0.0  # seconds of the budget that were spent before the first update
+    cost: float = 0.0  # seconds that the last validation took
+    checked: float = 0.0  # when that was, in seconds and in shares of the way
+    checked_share: float = 0.0
+    saved: float = 0.0  # when the run was last saved
+
+    def share_after(self, update: int) -> float:
+        """Of the way, after an update of the stretch."""
+        return min(1.0, self.share + self.gain * (update - self.since))
+
+
+@dataclass(frozen=True)
 class Progress:
     """How far a run is; with weights and moments, all that is needed to go on exactly."""
 
@@ -31,6 +63,7 @@ class Progress:
     n_stale: int = 0  # validations since then
     loss_scale: float = 1.0  # of fp16: halved when a gradient overflows
     owes_validation: bool = False  # it was due after this update, and a stop came before its end
+    pace: Pace | None = None  # of a run with a budget of time
 
     @property
     def place(self) -> Place:
@@ -83,3 +116,5 @@ class Run:
     should_stop: Callable[[], bool] = lambda: False
     task: Task = translation
     phases: tuple[Phase, ...] = ()  # of an update; none: one of all weights, by the task
+    budget: Budget | None = None  # of time; none: the recipe's updates
+    clock: Callable[[], float] = time.monotonic

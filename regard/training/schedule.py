@@ -1,9 +1,9 @@
-"""How fast to learn at each update: three curves that all begin with a warm-up."""
+"""How fast to learn at each update: curves that all begin with a warm-up."""
 
 import math
 from collections.abc import Callable
 
-Schedule = Callable[[int], float]
+Schedule = Callable[[float], float]  # of an update, or of a place between two
 
 
 def inverse_sqrt(peak: float, warmup: int, updates: int) -> Schedule:
@@ -18,11 +18,22 @@ def inverse_sqrt(peak: float, warmup: int, updates: int) -> Schedule:
 def cosine(peak: float, warmup: int, updates: int) -> Schedule:
     """Rise linearly, then fall along half a cosine to zero at the last update."""
 
-    def rate(update: int) -> float:
+    def rate(update: int | float) -> float:
         if update <= warmup:
             return peak * update / warmup
         way = min(1.0, (update - warmup) / max(1, updates - warmup))
         return peak * 0.5 * (1 + math.cos(math.pi * way))
+
+    return rate
+
+
+def linear(peak: float, warmup: int, updates: int) -> Schedule:
+    """Rise linearly, then fall linearly to zero at the last update."""
+
+    def rate(update: int | float) -> float:
+        if update <= warmup:
+            return peak * update / warmup
+        return peak * max(0.0, updates - update) / max(1, updates - warmup)
 
     return rate
 
@@ -35,5 +46,6 @@ def constant(peak: float, warmup: int, updates: int) -> Schedule:
 SCHEDULES: dict[str, Callable[[float, int, int], Schedule]] = {
     "inverse-sqrt": inverse_sqrt,
     "cosine": cosine,
+    "linear": linear,
     "constant": constant,
 }

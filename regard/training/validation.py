@@ -81,6 +81,10 @@ class HeldOut:
             total, n_tokens = total + float(loss), n_tokens + n
         return total / max(1, n_tokens)
 
+    def at_most(self, n_judged: int) -> "HeldOut":
+        """This with no more outputs to judge than so many, where that is what takes long."""
+        return self
+
     def batches(self, device: torch.device) -> Iterable[Batch]:
         """All of it, on a device."""
         raise NotImplementedError
@@ -120,6 +124,10 @@ class Validation(HeldOut):
     references: Sequence[str]  # the targets of the first pairs, which are decoded and judged
     tokenizer: Tokenizer  # of the target
     source_tokenizer: Tokenizer | None = None
+
+    def at_most(self, n_judged: int) -> "HeldOut":
+        """This with the first references alone."""
+        return replace(self, references=self.references[:n_judged])
 
     def examine(
         self, model: Model, should_stop: Callable[[], bool], decodes: bool, shows_samples: bool

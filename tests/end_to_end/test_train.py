@@ -318,3 +318,42 @@ def test_curves_for_tensorboard(toy: Any, regard: Callable[..., Done], tmp_path:
     events = written.read_bytes()
     for name in (b"train/loss", b"train/learning rate", b"valid/perplexity", b"valid/BLEU"):
         assert name in events
+
+
+def test_minutes_are_a_budget_and_a_dry_run_leaves_nothing(
+    toy: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a number of updates all follows from the time, and the end is within it."""
+    out = tmp_path / "run"
+    arguments = toy.arguments(out, "training.warmup=auto", "training.validate_every=auto")
+    at = arguments.index("training.updates=60")
+    arguments = [*arguments[: at - 1], *arguments[at + 1 :], "--minutes", "0.02"]
+    with pytest.raises(SystemExit) as left:
+        main([*arguments, "--dry-run"])
+    said = capsys.readouterr().err
+    assert left.value.code == 0, said
+    assert "0.02 minutes, about " in said
+    assert "s an update" in said
+    assert "Nothing was trained, and nothing written." in said
+    assert not out.exists()
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    said = capsys.readouterr().err
+    assert left.value.code == 0, said
+    assert "0.02 minutes are over. Kept:" in said
+    recipe = load(out).recipe
+    assert isinstance(recipe.training.updates, int)
+    assert recipe.training.minutes == 0.02
+    kept = (out / "weights.safetensors").read_bytes()
+    with pytest.raises(SystemExit):
+        main(arguments)  # it is over, and stays as it is
+    assert (out / "weights.safetensors").read_bytes() == kept
+
+
+def test_two_limits_of_time_are_refused(
+    toy: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(
+        capsys, [*toy.arguments(tmp_path / "run", "training.minutes=1.0"), "--minutes", "2"]
+    )
+    assert said == "--minutes and --set training.minutes both limit the time: leave one out"

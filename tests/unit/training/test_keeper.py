@@ -274,6 +274,7 @@ def test_metrics_keep_every_tenth_step_and_all_else(tmp_path: Path) -> None:
         "learning_rate": 0.1,
         "gradient_norm": 1.0,
         "seconds": 3.0,
+        "share": 0.0,
     }
 
 
