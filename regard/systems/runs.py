@@ -12,12 +12,8 @@ import torch
 
 from regard.config import Recipe, known
 from regard.data import TaughtBatches
-<<<<<<< HEAD
-from regard.devices import choose_device, require_memory_to_train
-from regard.engine import keep_heap
-=======
 from regard.devices import choose_device, peak_memory, require_memory_to_train
->>>>>>> 607ebb8 (Time is a budget: a run by minutes measures its speed, plans in stretches and ends in time; a dry run shows the plan)
+from regard.engine import keep_heap
 from regard.errors import RegardError, UsageError
 from regard.models import Model, Transformer
 from regard.systems.system import build, prepare, system_of
