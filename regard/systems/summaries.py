@@ -199,7 +199,7 @@ class Summariser(Translator):
             provenance(
                 self.loaded, target is not None, n_left_out, difference_of(logits[None], at_once)
             ),
-            len(sites) - 1,
+            _farthest(model),
         )
 
 
@@ -231,6 +231,12 @@ def watch_steps(
         flags = uniform_heads(stacked, is_causal=False)
         sites.append(TracedSite("cross", layer, stacked, flags, sums_to_one=False))
     return torch.stack(logits), tuple(sites)
+
+
+def _farthest(model: CompressedDecoder) -> int:
+    """The last layer that sees all of the source, which is shown first; or the last of all."""
+    kinds = [isinstance(layer.attention, LocalAttention) for layer in model.stack]
+    return max((i for i, is_local in enumerate(kinds) if not is_local), default=len(kinds) - 1)
 
 
 def _over_source(

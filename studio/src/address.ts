@@ -19,6 +19,7 @@ export type Language = (typeof LANGUAGES)[number];
 export const BLOCKS = ["positions", "masks", "norms", "scores"] as const;
 export type Block = (typeof BLOCKS)[number];
 export const FORMS = [
+  "passages",
   "matrix",
   "lines",
   "alignment",

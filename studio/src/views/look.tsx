@@ -7,6 +7,7 @@ import { signed } from "../figures/arithmetic";
 import { sharesFigure } from "../figures/bars";
 import { unitOf } from "../figures/pictured";
 import { HeadsGrid } from "../heads_grid";
+import { LONGER } from "../passages";
 import { Picture } from "../picture";
 import type { Pointed } from "../pointing";
 import { PlainSentence, Sentence, UnknownWords } from "../sentence";
@@ -15,6 +16,7 @@ import { labelAt, labels, unknownLabels } from "../table";
 import { kindsOf, logProbability } from "../trace";
 import { type Say, sayOrigin } from "../words";
 import { Focus } from "./focus";
+import { Passages } from "./passages";
 import { Gazes, Places } from "./pictured";
 import { Whole, formOf, formsOf } from "./whole";
 
@@ -26,6 +28,7 @@ export function LookView(stage: Stage): JSX.Element {
   const { kind, layer, head, reading, site } = chosenIn(trace, address);
   const form = formOf(trace, address.form);
   const unit = unitOf(trace);
+  const isLonger = !trace.picture && trace.source.tokens.length >= LONGER;
   return (
     <>
       {pending === null ? (
@@ -44,33 +47,39 @@ export function LookView(stage: Stage): JSX.Element {
         // Pictures of an older sentence keep their place, unseen, until those of the new one come.
         <div class={pending === null ? "looking" : "looking stale"} inert={pending !== null}>
           <div class="column">
-            <Card name="grid" title={say("heads")} lead={say("headsLead")}>
-              <Choice
-                label={say("attention")}
-                isLabelHidden
-                options={kinds.map((one) => [one, say(trace.picture ? "toPicture" : one)] as const)}
-                chosen={kind}
-                choose={(one) =>
-                  go({ site: one, layer: null, head: null, row: null, column: null })
-                }
-              />
-              <HeadsGrid
-                trace={trace}
-                kind={kind}
-                layer={layer}
-                head={head}
-                theme={theme}
-                say={say}
-                pointed={pointed}
-                reading={reading}
-                choose={(one) => go({ ...one, heads: [] })}
-              />
-            </Card>
+            {!isLonger && (
+              <Card name="grid" title={say("heads")} lead={say("headsLead")}>
+                <Choice
+                  label={say("attention")}
+                  isLabelHidden
+                  options={kinds.map(
+                    (one) => [one, say(trace.picture ? "toPicture" : one)] as const,
+                  )}
+                  chosen={kind}
+                  choose={(one) =>
+                    go({ site: one, layer: null, head: null, row: null, column: null })
+                  }
+                />
+                <HeadsGrid
+                  trace={trace}
+                  kind={kind}
+                  layer={layer}
+                  head={head}
+                  theme={theme}
+                  say={say}
+                  pointed={pointed}
+                  reading={reading}
+                  choose={(one) => go({ ...one, heads: [] })}
+                />
+              </Card>
+            )}
             <Beam {...stage} />
             {unit !== "place" && <Sureness {...stage} pointed={pointed} />}
           </div>
           {form === "matrix" || form === "lines" ? (
             <Focus {...{ stage, site, head, reading, pointed, point }} />
+          ) : form === "passages" ? (
+            <Passages stage={stage} />
           ) : form === "gazes" ? (
             <Gazes stage={stage} />
           ) : form === "pictures" && unit === "place" ? (
@@ -106,7 +115,9 @@ function Sentences({ stage, pointed, point }: SentencesProps): JSX.Element {
   const unknown = unknownLabels(trace.source);
   const unit = unitOf(trace);
   const sides = (["source", "target"] as const).filter((side) =>
-    side === "source" ? !trace.picture : unit !== "place",
+    side === "source"
+      ? !trace.picture && trace.source.tokens.length < LONGER // which its passages show
+      : unit !== "place",
   );
   return (
     <Card name="sentences">

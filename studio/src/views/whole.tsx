@@ -9,6 +9,7 @@ import { matrixFigure, percent } from "../figures/matrix";
 import { unitOf } from "../figures/pictured";
 import { withScale } from "../figures/scale";
 import { type Step, overviewFigure, picturesFigure, stepsFigure } from "../figures/whole";
+import { LONG, LONGER } from "../passages";
 import { MatrixPicture, type MatrixProps } from "../matrix_picture";
 import { Picture } from "../picture";
 import { Save } from "../save";
@@ -24,13 +25,16 @@ export function formsOf(trace: Trace): readonly Form[] {
   const kinds = kindsOf(trace);
   const isAcross = kinds.includes("cross") && !trace.picture;
   const unit = unitOf(trace);
+  const n = trace.picture ? 0 : trace.source.tokens.length;
+  const isShort = n < LONGER;
   const can: Record<Form, boolean> = {
     gazes: unit === "glimpse",
-    matrix: kinds.length > 0,
-    lines: kinds.length > 0 && unit !== "place",
-    alignment: isAcross,
+    passages: isAcross && n >= LONG,
+    matrix: kinds.length > 0 && isShort,
+    lines: kinds.length > 0 && unit !== "place" && isShort,
+    alignment: isAcross && isShort,
     steps: trace.steps.length > 0 && unit !== "place",
-    overview: isAcross && kinds.length > 1,
+    overview: isAcross && kinds.length > 1 && isShort,
     positions: Boolean(trace.positions),
     pictures: Boolean(trace.picture) && kinds.includes("cross"),
   };
