@@ -112,7 +112,11 @@ def test_streaming_gives_the_greedy_summary_and_options_are_checked(folder: Path
     assert isinstance(model, Summariser)
     text = "so it goes . this is green . so"
     assert "".join(model.stream(text)) == model.summarise(text, beam=1, no_repeat=0).text
-    assert model.summarise([text, ""])[1].text == ""
+    nothing, word, unbroken = model.summarise(["", "green", "green" * 1_000_000], length=4)
+    assert (nothing.text, nothing.share_read) == ("", 1.0)
+    assert (word.n_read, word.share_read) == (1, 1.0)
+    assert unbroken.n_read <= 40
+    assert unbroken.share_read < 1e-3
     with pytest.raises(UsageError, match="selection 'last'"):
         model.summarise(text, select="last")
     with pytest.raises(UsageError, match="1 or more"):
