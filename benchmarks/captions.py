@@ -27,7 +27,7 @@ from statistics import fmean
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from machine import facts, print_facts, print_table
+from machine import ProcessorTime, facts, print_facts, print_table
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -84,9 +84,10 @@ def changes(given: argparse.Namespace) -> dict[str, object]:
 
 def train(recipe: str, out: Path, **data: object) -> None:
     """Train, or go on, or find that there is nothing to do; validations are shown."""
+    spent = ProcessorTime(out.with_suffix(".minutes"))
     for event in regard.train(recipe, out=out, **data):  # type: ignore[arg-type]
         if type(event).__name__ in ("Validated", "Finished"):
-            print(f"{out.name}: {event}", flush=True)
+            print(f"{out.name}: {spent.note():.1f} processor minutes, {event}", flush=True)
 
 
 # Flickr8k

@@ -4,7 +4,7 @@
     $ python benchmarks/gan.py --list
     $ python benchmarks/gan.py --report --out runs/gan
 
-Runs by name, each of at most so many minutes:
+Runs by name, each of at most so many minutes by the clock; tables tell processor minutes:
 
     sagan-N      Fashion-MNIST, 32 x 32, ten classes, the recipe with seed N
     plain-N      the same with model.attention = 0, and nothing else changed
@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from machine import facts, print_facts, print_table
+from machine import ProcessorTime, facts, print_facts, print_table
 from PIL import Image
 from torch import nn
 from torch.nn import functional as F
@@ -103,7 +103,7 @@ def _run(name: str, given: argparse.Namespace) -> None:
     measured = {"sagan": _fashion, "plain": _fashion, "dcgan": _dcgan, "twins": _twins}[kind](
         name, given
     )
-    record = {"name": name, "minutes": given.minutes, "facts": facts(), **measured}
+    record = {"name": name, "facts": facts(), **measured}
     place.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(measured), flush=True)
 
@@ -141,7 +141,7 @@ def _trained(
     }
     folder = given.out / name
     told = _follow(
-        name,
+        folder,
         regard.train("sagan", images=images, out=folder, minutes=given.minutes, changes=asked),
     )
     model = regard.load(folder)
@@ -155,15 +155,16 @@ def _trained(
     return model, {**told, "parameters": model.model.n_parameters, "gamma": gammas}
 
 
-def _follow(name: str, events: Iterator[Event]) -> dict[str, Any]:
+def _follow(folder: Path, events: Iterator[Event]) -> dict[str, Any]:
     """Let a run go to its end, a line now and then; gives how far it came."""
     told: dict[str, Any] = {}
+    spent = ProcessorTime(folder.with_suffix(".minutes"))
     for event in events:
-        if isinstance(event, Stepped) and event.update % 200 == 0:
+        if isinstance(event, Stepped) and event.update % 250 == 0:
             losses = "  ".join(f"{part} {loss:.3f}" for part, loss in event.losses.items())
-            print(f"{name} {event.update:,} {event.seconds:.0f} s  {losses}", flush=True)
+            print(f"{folder.name} {event.update:,} {spent.note():.1f} min  {losses}", flush=True)
         if isinstance(event, Finished):
-            told = {"updates": event.update, "seconds": event.seconds, "why": event.reason}
+            told = {"updates": event.update, "processor minutes": spent.note()}
     return told
 
 
@@ -296,7 +297,7 @@ def _dcgan(name: str, given: argparse.Namespace) -> dict[str, Any]:
             Phase(_deceive, "generator"),
         ),
     )
-    told = _follow(name, train(run))
+    told = _follow(folder, train(run))
     model.load_state_dict(read_weights(folder / "weights.safetensors"))
     model.eval()
     assert ruler.learned.labels is not None
@@ -405,6 +406,7 @@ def report(out: Path) -> None:
         [
             one["name"] if row["name"] == "samples" else row["name"],
             f"{one['updates']:,}",
+            f"{one['processor minutes']:.1f}",
             f"{one['parameters']:,}",
             f"{row['frechet']:.2f}",
             f"{row['precision']:.1%}",
@@ -415,7 +417,7 @@ def report(out: Path) -> None:
         for one in known
         for row in one.get("rows", ())
     ]
-    head = ["pictures", "updates", "parameters", "Fréchet", "precision", "recall"]
+    head = ["pictures", "updates", "minutes", "parameters", "Fréchet", "precision", "recall"]
     print_table([*head, "accuracy", "largest singular values"], rows)
     for kind in ("sagan", "plain"):
         found = [one["rows"][0] for one in known if one["name"] in _compared(kind)]
@@ -427,14 +429,16 @@ def report(out: Path) -> None:
             )
             print(f"\n{kind}, {len(found)} seeds: {spread}")
     twins = [
-        [one["name"], f"{one['updates']:,}"]
+        [one["name"], f"{one['updates']:,}", f"{one['processor minutes']:.1f}"]
         + [f"{one[key]:.1%}" for key in ("agreeing", "by chance", "agreeing, real")]
         for one in known
         if "agreeing" in one
     ]
     if twins:
         print()
-        print_table(["twins", "updates", "digits agree", "by chance", "of real ones"], twins)
+        print_table(
+            ["twins", "updates", "minutes", "digits agree", "by chance", "of real ones"], twins
+        )
     _draw(out / "compared.png", known)
 
 

@@ -51,6 +51,25 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     print(flush=True)
 
 
+class ProcessorTime:
+    """Processor minutes of a run, in a file: one that is stopped and continued counts as a whole.
+
+    By the clock, a run takes as long as others leave it the machine.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._before = float(file.read_text("utf-8")) if file.exists() else 0.0
+        self._started = time.process_time()
+
+    def note(self) -> float:
+        """Keep, and give, the minutes so far."""
+        minutes = self._before + (time.process_time() - self._started) / 60
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self._file.write_text(f"{minutes:.3f}\n", "utf-8")
+        return minutes
+
+
 def sgemm_gflops(size: int = 2048, n_runs: int = 5) -> float:
     """The best of a few products of square float32 matrices, in 10⁹ operations a second."""
     a, b = torch.rand(size, size), torch.rand(size, size)

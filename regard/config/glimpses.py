@@ -36,7 +36,8 @@ class GlimpsesSection(Network):
     locator: Literal["learned", "frozen", "random", "centre", "raster"] = "learned"
     baseline: Literal["learned", "average", "none"] = "learned"  # of REINFORCE
     locator_sees: Literal["state", "glimpse"] = "state"  # the core's alone, or what was seen too
-    feedback: Literal["last", "every"] = "last"  # the glimpse whose belief it learns by, or all
+    # The glimpse whose belief it learns by, or all, or as much by what each tells alone.
+    feedback: Literal["last", "every", "alone"] = "last"
     labels: tuple[str, ...] = ()  # found in the training data
 
     @property

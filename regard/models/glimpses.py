@@ -27,7 +27,7 @@ from regard.shapes import Bool, Float, Int, Tensor
 
 LOCATORS = ("learned", "frozen", "random", "centre", "raster")
 BASELINES = ("learned", "average", "none")
-FEEDBACKS = ("last", "every")
+FEEDBACKS = ("last", "every", "alone")
 SIGHTS = ("state", "glimpse")
 CORES: dict[str, Callable[[int, int], nn.LSTMCell | nn.RNNCell]] = {
     "lstm": nn.LSTMCell,
@@ -199,6 +199,7 @@ class Glimpsed:
     logits: Float[Tensor, "B T C"]
     log_probability: Float[Tensor, "B U"]  # of every place but the first, which the locator drew
     expected: Float[Tensor, "B U"]  # the reward, before each of those
+    alone: Float[Tensor, "B T C"] | None = None  # the logits of what each glimpse tells by itself
 
 
 class RecurrentAttention(Model):
@@ -208,7 +209,8 @@ class RecurrentAttention(Model):
     alike), "centre" or "raster" (row by row). ``deviation`` is that of the places drawn while
     training, and falls to ``least_deviation`` as the reward expected rises to 1: who knows looks
     closely. In use the most probable place is taken. ``feedback`` is what it learns by: the
-    label after the "last" glimpse as in the paper, or what is believed after "every" one.
+    label after the "last" glimpse as in the paper, or what is believed after "every" one, or as much
+    by what each glimpse tells "alone": who knows the label goes on looking at the object.
     ``locator_sees`` the core's "state" as in the paper, or the last "glimpse" too.
     """
 
@@ -250,6 +252,7 @@ class RecurrentAttention(Model):
         self.output = nn.Linear(d_hidden, n_labels)
         self.expecting = nn.Linear(d_hidden, 1) if baseline == "learned" else None
         self.average = MovingAverage() if baseline == "average" else None
+        self.alone = nn.Linear(d_hidden, n_labels) if feedback == "alone" else None
 
     @property
     def draws(self) -> bool:
@@ -276,6 +279,7 @@ class RecurrentAttention(Model):
             path = self.path(len(pictures), self.policy, pictures)
         place = first if first is not None else _anywhere(len(pictures), pictures)
         places, states, state = list[Tensor](), list[Tensor](), None
+        glimpses = list[Tensor]()
         drawn = list[tuple[Tensor, Tensor]]()
         for t in range(self.n_glimpses):
             if path is not None:
@@ -286,14 +290,16 @@ class RecurrentAttention(Model):
                 drawn.append((chance[0], chance[1]))
             places.append(place)
             patches: Tensor = self.retina(pictures, place)
-            h, state = self.core(self.glimpse(patches, place), state)
+            glimpses.append(self.glimpse(patches, place))
+            h, state = self.core(glimpses[-1], state)
             states.append(h)
         none = pictures.new_zeros(len(pictures), 0)
         chances, expected = (
             (torch.stack(one, 1) for one in zip(*drawn, strict=True)) if drawn else (none, none)
         )
         logits = self.logits(self.output(torch.stack(states, 1)))
-        return Glimpsed(torch.stack(places, 1), logits, chances, expected)
+        alone = None if self.alone is None else self.alone(torch.stack(glimpses, 1).detach())
+        return Glimpsed(torch.stack(places, 1), logits, chances, expected, alone)
 
     def path(self, n: int, policy: str, like: Tensor) -> Places:
         """Places that do not depend on the picture: "random", "centre" or "raster"."""

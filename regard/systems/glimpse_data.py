@@ -144,8 +144,11 @@ def glimpse_loss(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Te
     first = None if model.training else first_places(batch.source)
     seen = model.look(batch.source, first)
     loss = _told(seen.logits[:, -1:], labels, smoothing)
-    if model.training and model.feedback == "every":
+    if model.training and model.feedback != "last":
         loss = (loss + _told(seen.logits, labels, smoothing)) / 2
+    if model.training and seen.alone is not None:
+        alone = _told(seen.alone, labels, smoothing)  # of its own weights: it only gives rewards
+        loss = loss + alone - alone.detach()
     if model.training and model.draws:
         loss = loss + _learned_places(model, seen, labels)
     return loss, len(labels)
@@ -165,7 +168,7 @@ def _learned_places(
     model: RecurrentAttention, seen: Glimpsed, labels: Int[Tensor, "B"]
 ) -> Float[Tensor, ""]:
     """REINFORCE of every place but the first. Its value is 0."""
-    reward = rewards(seen.logits, labels, model.feedback)
+    reward = rewards(seen, labels, model.feedback)
     if model.average is not None:
         return reinforce(seen.log_probability, reward, model.average(reward))
     places = reinforce(seen.log_probability, reward, seen.expected)
@@ -175,19 +178,24 @@ def _learned_places(
     return places + expecting - expecting.detach()
 
 
-def rewards(
-    logits: Float[Tensor, "B T C"], labels: Int[Tensor, "B"], feedback: str
-) -> Float[Tensor, "B U"]:
+def rewards(seen: Glimpsed, labels: Int[Tensor, "B"], feedback: str) -> Float[Tensor, "B U"]:
     """What every place but the first was worth.
 
     "last": 1 where the label is right in the end. "every": how probable the right label is after
     the glimpse at that place, for which neither earlier nor later ones are praised or blamed.
+    "alone": the mean of that and of how probable it is by that glimpse alone.
     """
-    n_draws = logits.shape[1] - 1
+    n_draws = seen.logits.shape[1] - 1
     if feedback == "last":
-        is_right = (logits[:, -1].argmax(-1) == labels).to(logits.dtype)
+        is_right = (seen.logits[:, -1].argmax(-1) == labels).to(seen.logits.dtype)
         return is_right[:, None].expand(-1, n_draws)
-    chosen = labels[:, None, None].expand(-1, n_draws, 1)
+    reward = _of_label(seen.logits, labels)
+    return reward if seen.alone is None else (reward + _of_label(seen.alone, labels)) / 2
+
+
+def _of_label(logits: Float[Tensor, "B T C"], labels: Int[Tensor, "B"]) -> Float[Tensor, "B U"]:
+    """How probable the right label is after each glimpse but the first."""
+    chosen = labels[:, None, None].expand(-1, logits.shape[1] - 1, 1)
     return logits.detach()[:, 1:].softmax(-1).gather(2, chosen)[..., 0]
 
 
