@@ -121,7 +121,7 @@ def _fashion(name: str, given: argparse.Namespace) -> dict[str, Any]:
         untrained = model.untrained().like(ruler.learned, 1)
         rows.append(_scores("untrained generator", untrained, ruler))
         rows.append(_scores("real pictures", ruler.learned.pixels, ruler))
-        for row, column in ((8, 8), (4, 8), (12, 4)):
+        for row, column in ((4, 4), (2, 4), (6, 2)):
             seen = model.trace("1 7", f"{row},{column}")
             seen.save(given.out / f"{name}-{row}-{column}.trace")
     _save_sheet(given.out / f"{name}.png", model.sample(100, seed=1), 10)
@@ -336,7 +336,7 @@ def _twins(name: str, given: argparse.Namespace) -> dict[str, Any]:
     changes: dict[str, object] = {
         "training.seed": int(number),
         "model.aspect": 2,
-        "model.attention": 8 if state == "on" else 0,
+        **({} if state == "on" else {"model.attention": 0}),
     }
     model, trained = _trained(name, images, changes, given)
     classifier = _digits(given)
