@@ -27,7 +27,9 @@ def test_a_place_is_worth_what_is_believed_after_it() -> None:
         torch.testing.assert_close(both[row], (every[row] + of_glimpse) / 2)
 
 
-@pytest.mark.parametrize(("feedback", "is_learned"), [("last", False), ("every", True), ("alone", True)])
+@pytest.mark.parametrize(
+    ("feedback", "is_learned"), [("last", False), ("every", True), ("alone", True)]
+)
 def test_with_feedback_of_every_glimpse_the_first_belief_is_learned_too(
     feedback: str, is_learned: bool
 ) -> None:
