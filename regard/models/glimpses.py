@@ -209,7 +209,7 @@ class RecurrentAttention(Model):
     alike), "centre" or "raster" (row by row). ``deviation`` is that of the places drawn while
     training, and falls to ``least_deviation`` as the reward expected rises to 1: who knows looks
     closely. In use the most probable place is taken. ``feedback`` is what it learns by: the
-    label after the "last" glimpse as in the paper, or what is believed after "every" one, or as much
+    label after the "last" glimpse as in the paper, what is believed after "every" one, or as much
     by what each glimpse tells "alone": who knows the label goes on looking at the object.
     ``locator_sees`` the core's "state" as in the paper, or the last "glimpse" too.
     """
