@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import TYPE_CHECKING
 
 from regard.counting import counted
@@ -9,6 +10,7 @@ from regard.data import read_corpus
 from regard.decoding import Search
 from regard.errors import RegardError
 from regard.evaluation.rouge import Rouge, mean_rouge, repeated_share, rouge
+from regard.systems.control_models import untrained
 from regard.systems.evaluation import ScoreTable, TabledScores, perplexity_of
 from regard.text.passages import Weighting, passages_of, telling_words
 from regard.text.words import join, split
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from regard.systems.summaries import Summariser
 
 _MOST_NEIGHBOURS = 50_000  # pairs among which the nearest is looked for
+_READ = (100, 512, 2048, 8192, 32768)  # tokens, to see what reading more is worth
+_SEED = 1  # of the order of shuffled sentences
 _MOST_SENTENCES = 200  # of a text, among which the best is looked for
 
 
@@ -30,6 +34,7 @@ class SummaryEvaluation(TabledScores):
     repeated: float  # share of triples of words that stood in the summary before
     empty: float  # share of summaries without a word
     rows: dict[str, Rouge] = field(default_factory=dict)  # "model" first, then controls
+    perplexities: dict[str, float] = field(default_factory=dict)  # of controls
     notes: tuple[str, ...] = ()
 
     @property
@@ -57,6 +62,7 @@ class SummaryEvaluation(TabledScores):
             (
                 f"perplexity {self.perplexity:.3f}, repeated {self.repeated:.1%}, "
                 f"empty {self.empty:.1%}",
+                *(f"perplexity, {name}: {one:.3f}" for name, one in self.perplexities.items()),
                 *self.notes,
             ),
         )
@@ -73,7 +79,9 @@ def evaluate_summaries(
     """Summarise every text, and measure; control rows on demand."""
     written = list(opened.outputs(texts, search))
     rows, notes = {"model": mean_rouge(written, references)}, list[str]()
+    perplexities: dict[str, float] = {}
     if controls:
+        perplexities = _perplexities(opened, texts, references)
         own = {
             "first sentence": [_first_sentence(one) for one in texts],
             "first words": _first_words(texts, references),
@@ -94,8 +102,34 @@ def evaluate_summaries(
         sum(map(repeated_share, written)) / n,
         sum(not one.strip() for one in written) / n,
         rows,
+        perplexities,
         tuple(notes),
     )
+
+
+def _perplexities(
+    opened: "Summariser", texts: Sequence[str], references: Sequence[str]
+) -> dict[str, float]:
+    """Of the same references: without the text they belong to, in disorder, with less of it."""
+    random = Random(_SEED)  # noqa: S311
+    shuffled = []
+    for text in texts:
+        sentences = passages_of(text)
+        random.shuffle(sentences)
+        shuffled.append(" ".join(sentences))
+    given: dict[str, tuple[Summariser, Sequence[str]]] = {
+        "untrained": (untrained(opened), texts),
+        "source of another text": (opened, [*texts[1:], *texts[:1]]),
+        "sentences shuffled": (opened, shuffled),
+    }
+    longest = max((len(opened.source_tokenizer.encode(one)) for one in texts), default=0)
+    for n in _READ:
+        if n < min(longest, opened.limit):
+            given[f"first {n:,} tokens"] = (opened.with_limit(n), texts)
+    return {
+        name: perplexity_of(who, zip(sources, references, strict=True))[0]
+        for name, (who, sources) in given.items()
+    }
 
 
 def _first_sentence(text: str) -> str:

@@ -87,6 +87,9 @@ def test_it_is_measured_beside_controls(folder: Path) -> None:
     # Every summary ends with one word, which no text has.
     assert found["rows"]["model"]["rouge_1"] > found["rows"]["first words"]["rouge_1"]
     assert found["empty"] == 0.0
+    control = found["perplexities"]
+    assert min(control["untrained"], control["source of another text"]) > found["perplexity"]
+    assert control["sentences shuffled"] > 1.0
     table = command(asked)
     assert "ROUGE-L" in table.stdout
 
