@@ -17,6 +17,7 @@ from regard.training import Budget, Prepared
 from regard.training.events import Finished, Planned, Sample, Validated
 
 _LONGEST_SAMPLE = 200  # characters
+_LONGEST_EXAMPLE = 200  # characters of a text that is named in a command
 _ANOTHER = "--minutes N for another time"
 
 
@@ -167,7 +168,8 @@ def finished_line(event: Finished) -> str:
 def next_command(words: Wording, folder: object, example: str | None) -> str:
     """What to type to use the model."""
     model = shlex.quote(str(folder))
-    if example is None and words.example.startswith("echo"):
+    is_long = example is not None and len(example) > _LONGEST_EXAMPLE
+    if (example is None or is_long) and words.example.startswith("echo"):
         return f"regard {words.command} {model} FILE"
     text = words.unnamed if example is None else shlex.quote(" ".join(example.split()))
     return words.example.format(command=words.command, model=model, text=text)

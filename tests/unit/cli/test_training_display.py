@@ -128,6 +128,7 @@ def test_a_validation_is_announced_and_shows_what_the_model_makes_of_two_sentenc
     [
         ("translation", "it's a cat", """echo 'it'"'"'s a cat' | regard translate 'runs/a b'"""),
         ("translation", None, "regard translate 'runs/a b' FILE"),
+        ("summaries", "word " * 60, "regard summarise 'runs/a b' FILE"),
         ("dialogue", "hello", "regard chat 'runs/a b'"),
         ("writing", "Once upon", "regard generate 'runs/a b' 'Once upon'"),
         ("filling", "A [MASK] sleeps", "regard fill 'runs/a b' 'A [MASK] sleeps'"),
