@@ -28,7 +28,12 @@ from regard.folder.weights import WEIGHTS
 from regard.systems import Translator, prune
 from regard.training.events import Validated
 
-SHAPE = {"model.n_layers": 6, "model.n_heads": 8, "model.d_feedforward": 512}
+SHAPE = {
+    "model.n_layers": 6,
+    "model.n_decoder_layers": 6,
+    "model.n_heads": 8,
+    "model.d_feedforward": 512,
+}
 SHARES = ("50%", "20%")
 ROUNDS = 3  # of translating everything, the fastest counts
 

@@ -78,7 +78,7 @@ class TrainingSection(Section):
     keep_at: tuple[Annotated[int, Field(ge=0)], ...] = ()
     # Where heads should look: "encoder.1.0=heads:train.conllu", "encoder.0.3=previous,until=2000".
     teach: tuple[str, ...] = ()
-    ema: Share | None = None
+    ema: Share | Auto | None = None
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
     compile: bool = False
     shard: bool = False  # fully sharded data parallel

@@ -15,7 +15,8 @@ from regard.errors import RecipeError
 
 _BATCH = 4_096  # target tokens; larger ones gain little on one device
 _SMALLEST_BATCH = 1_024  # below this, a processor is hardly busy
-_BATCHES_AN_EPOCH = 100
+_BATCHES_AN_EPOCH = 120
+_UPDATES_OF_A_BUDGET = 2_000  # below, smaller batches make more of them
 _PAPERS_BATCH = 25_000  # Vaswani et al. 2017, over eight devices
 _PAPERS_WARMUP = 4_000
 _PAPERS_WIDTH = 512
@@ -43,23 +44,30 @@ def derive(recipe: Recipe, facts: Facts) -> Recipe:
             "empty"
         )
     training, model, text = recipe.training, recipe.model, recipe.text
-    if model.dropout == AUTO:
-        model = model.model_copy(update={"dropout": _dropout(facts)})
     if text.size == AUTO and facts.n_vocabulary is not None:
         text = text.model_copy(update={"size": facts.n_vocabulary})
     for key, rule in _RULES:
         if getattr(training, key) == AUTO:
             training = training.model_copy(update={key: rule(training, model, facts)})
+    if model.dropout == AUTO:
+        model = model.model_copy(update={"dropout": _dropout(training, facts)})
     return recipe.model_copy(update={"model": model, "text": text, "training": training})
 
 
 def fit_to_speed(asked: Recipe, derived: Recipe, facts: Facts, seconds_an_update: float) -> Recipe:
     """What was derived from data, once more with what fits into the time there is.
 
-    The batch stays: the speed was measured with it.
+    Where that is few updates, the batch is halved, but not below 1,024 tokens; half the batch takes
+    half the time, nearly.
     """
+    batch, training = known(derived.training.batch_tokens, "training.batch_tokens"), asked.training
+    if training.batch_tokens == AUTO and training.minutes is not None:
+        fitting = _SHARE_OF_UPDATES * 60 * training.minutes
+        while batch > _SMALLEST_BATCH and fitting / seconds_an_update < _UPDATES_OF_A_BUDGET:
+            batch, seconds_an_update = batch // 2, seconds_an_update / 2
     facts = replace(facts, seconds_an_update=seconds_an_update)
-    return derive(_reopened(asked, derived), facts)
+    opened = _changed(_reopened(asked, derived), {"batch_tokens": batch}, {})
+    return derive(opened, facts)
 
 
 def keep_plan(asked: Recipe, derived: Recipe, before: Recipe) -> Recipe:
@@ -88,15 +96,20 @@ def _changed(recipe: Recipe, training: Mapping[str, object], model: Mapping[str,
     return recipe.model_copy(update=changes)
 
 
-def _dropout(facts: Facts) -> float:
-    """0.3 as for Multi30k and IWSLT, 0.1 as for WMT, and 0.2 between them."""
-    if facts.n_pairs <= 200_000:
-        return 0.3
-    return 0.2 if facts.n_pairs <= 1_000_000 else 0.1
+def _dropout(training: TrainingSection, facts: Facts) -> float:
+    """0.3 as for Multi30k and IWSLT, 0.1 as for WMT, and 0.2 between them.
+
+    What is read a few times is not learned by heart: less than 15 epochs need 0.2 at most, less
+    than 5 need 0.1.
+    """
+    by_size = 0.3 if facts.n_pairs <= 200_000 else 0.2 if facts.n_pairs <= 1_000_000 else 0.1
+    updates = known(training.updates, "training.updates")
+    epochs = updates * _tokens_an_update(training, facts) / facts.n_target_tokens
+    return min(by_size, 0.1 if epochs < 5 else 0.2 if epochs < 15 else 0.3)
 
 
 def _batch_tokens(training: TrainingSection, model: Network, facts: Facts) -> int:
-    """4,096, but halved for small data until an epoch has some hundred updates."""
+    """4,096, but halved for small data until an epoch has 120 updates."""
     if training.accumulate == AUTO:
         shared = facts.n_processes
     else:
@@ -120,17 +133,18 @@ def _accumulate(training: TrainingSection, model: Network, facts: Facts) -> int:
 
 
 def _updates(training: TrainingSection, model: Network, facts: Facts) -> int:
-    """An upper limit; most runs end before it, when validation no longer gets better.
+    """What a sound model needs and a person waits for; a budget of time says it otherwise.
 
-    ``epochs = 100 · (400,000 / tokens)^0.28``, between 10 and 200, joins what was published:
-    about 100 for Multi30k (0.4 million tokens), 50 for IWSLT (4 million), 20 for WMT (130 million).
+    ``epochs = 30 · (400,000 / tokens)^0.07``, between 10 and 60: a learning rate that decays to
+    zero and an average need a third of the 100 epochs published for Multi30k (0.4 million tokens)
+    with a rate that hardly falls; 20 were published for WMT (130 million).
     A given warm-up is followed by twice its length at least. Labels are learned in fewer, and in
     fewer still by an encoder that was pre-trained.
     """
     if training.minutes is not None and facts.seconds_an_update is not None:
         return max(1, int(_SHARE_OF_UPDATES * 60 * training.minutes / facts.seconds_an_update))
-    epochs = 100 * (400_000 / facts.n_target_tokens) ** 0.28
-    epochs = min(200.0, max(10.0, epochs))
+    epochs = 30 * (400_000 / facts.n_target_tokens) ** 0.07
+    epochs = min(60.0, max(10.0, epochs))
     least = 500
     if model.epochs is not None:
         epochs = model.epochs[training.init is None]
@@ -147,7 +161,7 @@ def _warmup(training: TrainingSection, model: Network, facts: Facts) -> int:
 
 
 def _learning_rate(training: TrainingSection, model: Network, facts: Facts) -> float:
-    """The peak of the paper's rule, ``(d · warmup)^-0.5``, with three corrections.
+    """The peak of the paper's rule, ``(d · warmup)^-0.5``, with corrections.
 
     A narrow model stands more: Adam's best rate falls as 1/d (Yang et al. 2022), the rule's only
     as ``d^-0.5``, so below the paper's 512 it is multiplied by ``√(512/d)``. With 128 wide and
@@ -155,7 +169,8 @@ def _learning_rate(training: TrainingSection, model: Network, facts: Facts) -> f
 
     A short warm-up does not make a model stand a higher rate, so the rule is not followed above
     the peak of 2,000 updates. Small batches are noisy: below 4,096 tokens the rate falls with the
-    square root of the batch (Malladi et al. 2022). A constant rate never falls, so it starts lower.
+    square root of the batch (Malladi et al. 2022). A constant rate never falls, so it starts lower;
+    one that falls to zero starts higher.
 
     What was pre-trained must not be forgotten: ``0.04 / d`` joins the 5e-5 of BERT, 768 wide, and
     the 3e-4 that those of 128 were fine-tuned with (Turc et al. 2019). A network with much that is
@@ -167,8 +182,9 @@ def _learning_rate(training: TrainingSection, model: Network, facts: Facts) -> f
     peak = (model.width * max(warmup, _PAPERS_WARMUP // 2)) ** -0.5
     peak *= math.sqrt(max(1.0, _PAPERS_WIDTH / model.width))
     peak *= math.sqrt(min(1.0, _tokens_an_update(training, facts) / _BATCH))
-    if training.schedule == "constant":
-        peak *= 0.3
+    peak *= {"constant": 0.3, "linear": math.sqrt(2), "cosine": math.sqrt(2)}.get(
+        training.schedule, 1.0
+    )
     return float(f"{min(peak, _HIGHEST_RATE):.2e}")
 
 
@@ -178,6 +194,12 @@ def _validate_every(training: TrainingSection, model: Network, facts: Facts) -> 
     if facts.seconds_an_update is not None:
         return max(1, updates // 20)
     return min(updates, max(50, min(2_000, _rounded(updates / 50))))
+
+
+def _ema(training: TrainingSection, model: Network, facts: Facts) -> float:
+    """An average over the last twentieth of the run."""
+    updates = known(training.updates, "training.updates")
+    return float(f"{1 - 1 / max(2.0, updates / 20):.4f}")
 
 
 def _save_every(training: TrainingSection, model: Network, facts: Facts) -> int:
@@ -205,5 +227,6 @@ _RULES: tuple[tuple[str, Callable[[TrainingSection, Network, Facts], float]], ..
     ("learning_rate", _learning_rate),
     ("validate_every", _validate_every),
     ("save_every", _save_every),
+    ("ema", _ema),
 )
 _OF_BATCHES = {"batch_tokens", "accumulate"}

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 import torch
 from torch import nn
 
-from regard.config import TrainingSection
+from regard.config import TrainingSection, known
 from regard.shapes import Tensor
 from regard.training.sharded import ShardedUpdater
 from regard.training.tasks import Phase
@@ -21,13 +21,14 @@ class PhasedUpdater:
         self._phases = tuple(phases)
         parts = [model.get_submodule(phase.part) for phase in phases]
         self._learned = [[p for p in part.parameters() if p.requires_grad] for part in parts]
+        ema = None if recipe.ema is None else known(recipe.ema, "training.ema")
         self._updaters: list[Updater | ShardedUpdater] = [
             kind(
                 part,
                 betas=recipe.betas,
                 epsilon=recipe.epsilon,
                 weight_decay=recipe.weight_decay,
-                ema=recipe.ema if phase.is_averaged else None,
+                ema=ema if phase.is_averaged else None,
             )
             for phase, part in zip(phases, parts, strict=True)
         ]

@@ -67,7 +67,7 @@ def test_the_tiny_model_is_the_published_one() -> None:
     model, training = recipe.model, recipe.training
     assert (model.n_layers, model.d_model, model.d_feedforward, model.n_heads) == (4, 128, 256, 4)
     assert model.dropout == 0.3
-    assert training.batch_tokens == 4096
+    assert training.batch_tokens == 2048
     assert 2e-3 < known(training.learning_rate, "") < 5e-3
 
 
@@ -90,7 +90,7 @@ def test_every_size_of_data_gets_a_sound_recipe(name: str, n_pairs: int, n_proce
     assert training.save_every == training.validate_every
     if n_pairs >= 30_000 and n_processes == 1:
         epochs = updates * tokens / facts.n_target_tokens
-        assert 9 <= epochs <= 210
+        assert 9 <= epochs <= 61
 
 
 def test_more_data_never_wants_more_epochs_or_dropout() -> None:
@@ -113,6 +113,7 @@ def test_what_a_recipe_states_is_kept() -> None:
         "training.learning_rate=0.5",
         "training.validate_every=9",
         "training.save_every=4",
+        "training.ema=0.9",
     ]
     recipe = read_recipe("transformer-tiny", given)
     assert derive(recipe, MULTI30K) == recipe

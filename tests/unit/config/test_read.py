@@ -23,7 +23,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_preset_is_found_by_name() -> None:
     recipe = read_recipe("transformer-small")
     assert recipe.name == "transformer-small"
-    assert (recipe.model.n_layers, recipe.model.d_model) == (3, 256)
+    assert (recipe.model.n_layers, recipe.model.d_model) == (4, 256)
 
 
 def test_a_file_extends_a_preset(file: Path) -> None:
@@ -202,7 +202,7 @@ def test_several_mistakes_are_counted() -> None:
         ),
         (
             "luong",
-            ["model.tie=two-way"],
+            ["model.tie=two-way", "model.d_hidden=512"],
             "model: tie = two-way makes the output compare with embeddings, which are 256 wide, "
             'and d_hidden = 512: make them equal, or set tie = "none"',
         ),
