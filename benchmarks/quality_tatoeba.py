@@ -2,10 +2,10 @@
 
     $ python benchmarks/quality_tatoeba.py --data DIR --pair zh-en --out runs/zh-en --test
     $ python benchmarks/quality_tatoeba.py --data DIR --pair en-zh --out runs/en-zh --test
-    $ python benchmarks/quality_tatoeba.py --data DIR --pair zh-en --evaluate runs/zh-en --test
+    $ python benchmarks/quality_tatoeba.py --data DIR --pair zh-en --evaluate runs/zh-en/20-1 --test
 
 DIR holds train, val and test with the endings .zh and .en. BLEU is sacrebleu's, with 13a for
-English and zh for Chinese references. Minutes, marks and --test are as in quality_multi30k.py;
+English and zh for Chinese references. Minutes, seeds and --test are as in quality_multi30k.py;
 the sentences shown are of the test set with --test, else of the validation set.
 """
 
@@ -20,17 +20,17 @@ _N_SHOWN = 20
 
 
 def main() -> None:
-    given = options(__doc__, "zh-en", "transformer-small", 40).parse_args()
+    given = options(__doc__, "zh-en", (20, 40)).parse_args()
     source, target = given.pair.split("-")
 
     def pair(name: str) -> str:
         return f"{given.data}/{name}.{source}|{given.data}/{name}.{target}"
 
     data = Data(pair("train"), pair("val"), pair("test"), None)
-    judged = train_and_judge(given, data, [])
+    judged = train_and_judge(given, data)
     print_judged(judged, f"Tatoeba {given.pair}, beam of {given.width}")
     files = data.test if given.test else data.valid
-    _show(given.evaluate or given.out, files, given.width, judged[-1].alpha)
+    _show(given.evaluate or given.out / judged[-1].run, files, given.width, judged[-1].alpha)
 
 
 def _show(folder: Path, files: str, width: int, alpha: float) -> None:
