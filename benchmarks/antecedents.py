@@ -103,7 +103,7 @@ def main() -> None:
     n_tokens = len(translator.source_tokenizer), len(translator.target_tokenizer)
     control = build(translator.loaded.recipe.model, *n_tokens)
     assert isinstance(control, EncoderDecoder)
-    control.freeze()
+    control.eval().requires_grad_(False)
     _show("the same recipe, random weights", _decided(control, asked))
 
 

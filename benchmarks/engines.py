@@ -111,7 +111,7 @@ def _missing(name: str) -> str | None:
 def regard(loaded: LoadedModel, n_workers: int, n_threads: int) -> Decode:
     """Regard's own searches, as `regard translate` runs them."""
     model = copy.deepcopy(loaded.model)
-    model.freeze()
+    model.eval().requires_grad_(False)
 
     def decode(sources: Sources, setting: Setting) -> list[Output]:
         torch.set_num_threads(n_workers * n_threads)  # which the workers share

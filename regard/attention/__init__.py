@@ -4,13 +4,13 @@ Read in this order: ``scores`` (how well does a key answer a query?), ``normalis
 that count?), ``attend`` (the whole operation, three lines), ``multihead`` (several at once),
 ``masks`` and ``positions`` (who may look where, who stands where), ``window`` (neighbours alone, at
 linear cost), ``compressed`` (all that came before, some places at a time), ``residual`` (add and
-norm), ``cache`` and ``places`` (what decoding keeps, and whose it is) and ``probe`` (where one can
+norm), ``cache`` (what decoding keeps) and ``probe`` (where one can
 look in).
 """
 
 from regard.attention import masks
 from regard.attention.attend import Attended, Attention
-from regard.attention.cache import Cache, Keeping, Store
+from regard.attention.cache import Cache
 from regard.attention.compressed import CompressedAttention
 from regard.attention.multihead import MultiHeadAttention
 from regard.attention.normalisers import (
@@ -25,7 +25,6 @@ from regard.attention.normalisers import (
     Weights,
     masked_softmax,
 )
-from regard.attention.places import longer_places, taken_rows
 from regard.attention.positions import Learned, Sinusoidal, Unplaced, shift_matrix, sinusoids
 from regard.attention.probe import Probe
 from regard.attention.residual import batch_normalise, layer_normalise, residual
@@ -59,7 +58,6 @@ __all__ = [
     "Dot",
     "General",
     "Hard",
-    "Keeping",
     "Learned",
     "LocalMonotonic",
     "LocalPredictive",
@@ -75,18 +73,15 @@ __all__ = [
     "Site",
     "SiteKind",
     "Soft",
-    "Store",
     "Unplaced",
     "Weights",
     "WindowAttention",
     "batch_normalise",
     "build_score",
     "layer_normalise",
-    "longer_places",
     "masked_softmax",
     "masks",
     "residual",
     "shift_matrix",
     "sinusoids",
-    "taken_rows",
 ]

@@ -7,7 +7,6 @@ from torch import nn
 from regard.attention.normalisers import Choice, Mask, Normaliser, Soft
 from regard.attention.probe import Probe
 from regard.attention.scores import Score
-from regard.engine import Dropout
 from regard.shapes import Float, Tensor
 
 
@@ -32,7 +31,7 @@ class Attention(nn.Module):
         super().__init__()
         self.score = score
         self.normaliser = normaliser or Soft()
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
         self.scores, self.weights, self.contexts = Probe(), Probe(), Probe()
 
     def attend(

@@ -2,20 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from regard.attention.attend import Attended, Attention
-from regard.attention.cache import Cache, Store
+from regard.attention.cache import Cache
 from regard.attention.normalisers import Mask, Normaliser, Patterned, Soft
 from regard.attention.probe import Probe
 from regard.attention.scores import ScaledDot, Score
-from regard.engine import Spans, attend_packed, laid_out, linear, recall
 from regard.errors import SizeError
-from regard.shapes import Bool, Float, Int, Tensor
+from regard.shapes import Float, Int, Tensor
 
 
 class MultiHeadAttention(Attention):
@@ -51,21 +49,12 @@ class MultiHeadAttention(Attention):
         self.value = nn.Linear(d_model, d_model)
         self.output = nn.Linear(d_model, d_model)
         self.queries, self.keys, self.values = Probe(), Probe(), Probe()
-        self._joined: dict[int, Joined] = {}  # by how many, once the weights are frozen
-        self._reset()
-
-    def _reset(self) -> None:
-        """Glorot, as torch's own module starts: query, key and value as one matrix of 3d rows."""
+        # Glorot, as torch's own module starts: query, key and value as one matrix of 3d rows.
         for projection in (self.query, self.key, self.value):
             nn.init.xavier_uniform_(projection.weight, gain=math.sqrt(1 / 2))
         nn.init.xavier_uniform_(self.output.weight)
         for projection in (self.query, self.key, self.value, self.output):
             nn.init.zeros_(projection.bias)
-
-    @property
-    def width(self) -> int:
-        """Of all heads end to end: ``d_model``, unless some were taken out."""
-        return self.n_heads * self.d_head
 
     def keep(self, heads: Sequence[int]) -> None:
         """Do without all heads but these: only their rows of W_Q, W_K, W_V and columns of W_O stay.
@@ -131,146 +120,20 @@ class MultiHeadAttention(Attention):
             memory.key,
             memory.value,
             attn_mask=mask,
-            dropout_p=self.dropout.active_p,
+            dropout_p=self.dropout.p if self.training else 0.0,
         )
         if mask is not None:
             # Kernels differ in what a query gets that may see nothing; here it is zeros.
             context = context.masked_fill(~mask.any(-1, keepdim=True), 0.0)
         return self.merge(self.contexts(context))
 
-    def packed(
-        self,
-        query: Float[Tensor, "N D"],
-        memory: Float[Tensor, "M D"] | None,
-        spans: Spans,
-    ) -> Float[Tensor, "N D"]:
-        """Attention of packed rows, by fused kernels; without memory it is self-attention.
-
-        Scaled dot product and softmax only; where scores or weights are watched, on a padded copy.
-        """
-        if not self.is_fused:
-            return self._packed_openly(query, memory, spans)
-        if memory is None:
-            return self.read_packed(query, spans)[0]
-        projected = self._project(query, self.query)
-        remembered = self._project(memory, self.key, self.value)
-        p = self.dropout.active_p
-        context = attend_packed(projected, remembered, spans, self.n_heads, p)
-        return linear(context, self.output.weight, self.output.bias)
-
-    def _packed_openly(
-        self,
-        query: Float[Tensor, "N D"],
-        memory: Float[Tensor, "M D"] | None,
-        spans: Spans,
-    ) -> Float[Tensor, "N D"]:
-        """Packed rows by the general path, which a head that is taught needs of its layer."""
-        padding, n_sentences = spans.padding, len(spans.query_starts) - 1
-        read = query if memory is None else memory
-        queries, keys = (
-            rows.index_select(0, layout.packed_row).view(n_sentences, -1, rows.shape[1])
-            for rows, layout in ((query, padding.query), (read, padding.key))
-        )
-        found = self.look_up(queries, self.project(keys, keys), padding.allowed)
-        return found.flatten(0, 1).index_select(0, padding.query.padded_place)
-
-    def read_packed(
-        self, value: Float[Tensor, "N D"], spans: Spans
-    ) -> tuple[Float[Tensor, "N D"], Store]:
-        """Self-attention of packed rows, and their keys and values, for words yet to come."""
-        projected = self._project(value, self.query, self.key, self.value)
-        context = attend_packed(projected, None, spans, self.n_heads, self.dropout.active_p)
-        kept = Store.of(projected[:, self.width :])
-        return linear(context, self.output.weight, self.output.bias), kept
-
-    def read(
-        self, value: Float[Tensor, "B L D"], mask: Mask, is_real: Bool[Tensor, "B L"]
-    ) -> tuple[Float[Tensor, "B L D"], Store]:
-        """Self-attention of padded rows, past every probe; the store holds the real ones."""
-        memory = self.project(value, value)
-        rows = [heads.transpose(1, 2).flatten(2)[is_real] for heads in (memory.key, memory.value)]
-        return self.look_up(value, memory, mask), Store.of(torch.cat(rows, dim=1))
-
-    def freeze(self) -> None:
-        """Promise that the weights will not change: projections are joined once for all."""
-        for projections in ((self.query, self.key, self.value), (self.key, self.value)):
-            self._joined[len(projections)] = Joined.of(*projections).laid_out()
-
-    def joined(self) -> "Joined":
-        """Query, key and value projections as one."""
-        return self._joined.get(3) or Joined.of(self.query, self.key, self.value)
-
-    def joined_memory(self) -> "Joined":
-        """Key and value projections as one."""
-        return self._joined.get(2) or Joined.of(self.key, self.value)
-
-    def _project(
-        self, value: Float[Tensor, "N D"], *projections: nn.Linear
-    ) -> Float[Tensor, "N P"]:
-        """Several projections side by side, as one product."""
-        if len(projections) == 1:
-            return linear(value, projections[0].weight, projections[0].bias)
-        joined = self._joined.get(len(projections)) or Joined.of(*projections)
-        return linear(value, joined.weight, joined.bias)
-
-    def remember(self, rows: Float[Tensor, "M D"]) -> Store:
-        """Project rows that queries to come will look up."""
-        if self._is_heard:
-            new = self.project(rows[None], rows[None])
-            return Store.of(torch.cat([_end_to_end(new.key), _end_to_end(new.value)], dim=1))
-        return Store.of(self._project(rows, self.key, self.value))
-
-    def recall(
-        self, query: Float[Tensor, "R D"], store: Store, places: Int[Tensor, "R K"]
-    ) -> Float[Tensor, "R D"]:
-        """Let the one query of each row gather from places of a store; -1 is no place."""
-        if self._is_heard or not self.is_standard:
-            return self._recall_openly(query, store, places)
-        queries = self._project(query, self.query)
-        return self._recall_projected(queries, store, places)
-
     def extend(
-        self, value: Float[Tensor, "R D"], store: Store, places: Int[Tensor, "R K"]
-    ) -> tuple[Float[Tensor, "R D"], Store]:
-        """Causal self-attention for one new word a row, which the store then holds too.
-
-        The last column of ``places`` is where the new words will be.
-        """
-        if self._is_heard or not self.is_standard:
-            new = self.remember(value)
-            grown = store.append(new.memory)
-            return self._recall_openly(value, grown, places), grown
-        projected = self._project(value, self.query, self.key, self.value)
-        grown = store.append(projected[:, self.width :])
-        return self._recall_projected(projected[:, : self.width], grown, places), grown
-
-    def _recall_projected(
-        self, queries: Float[Tensor, "R A"], store: Store, places: Int[Tensor, "R K"]
-    ) -> Float[Tensor, "R D"]:
-        context = recall(queries, store.key, store.value, places, self.n_heads)
-        return linear(context, self.output.weight, self.output.bias)
-
-    def _recall_openly(
-        self, query: Float[Tensor, "R D"], store: Store, places: Int[Tensor, "R K"]
-    ) -> Float[Tensor, "R D"]:
-        """Recall by the general path: any score, and everyone may watch."""
-        at, (n_rows, n_keys) = places.clamp(min=0).flatten(), places.shape
-        key, value = (
-            self.split(rows.index_select(0, at).view(n_rows, n_keys, -1))
-            for rows in (store.key, store.value)
-        )
-        mask = (places >= 0)[:, None, None, :]
-        return self.look_up(query[:, None], Cache(key, value), mask, first=n_keys - 1)[:, 0]
-
-    @property
-    def _is_heard(self) -> bool:
-        return any(
-            probe.is_watched
-            for probe in (
-                *(self.queries, self.keys, self.values),
-                *(self.scores, self.weights, self.contexts),
-            )
-        )
+        self, value: Float[Tensor, "B Q D"], past: Cache | None, mask: Mask = None
+    ) -> tuple[Float[Tensor, "B Q D"], Cache]:
+        """Self-attention of words that come after those of a cache, and the cache with them."""
+        new = self.project(value, value)
+        seen = new if past is None else past.append(new)
+        return self.look_up(value, seen, mask, first=seen.length - new.length), seen
 
     def each_head(
         self, query: Float[Tensor, "B Q D"], memory: Cache, mask: Mask = None, *, first: int = 0
@@ -289,30 +152,6 @@ class MultiHeadAttention(Attention):
         return merged
 
 
-@dataclass(frozen=True)
-class Joined:
-    """Several projections as one."""
-
-    weight: Float[Tensor, "P D"]
-    bias: Float[Tensor, "P"]
-
-    @classmethod
-    def of(cls, *projections: nn.Linear) -> "Joined":
-        """Lay their rows end to end."""
-        return cls(
-            torch.cat([projection.weight for projection in projections]),
-            torch.cat([projection.bias for projection in projections]),
-        )
-
-    def laid_out(self) -> "Joined":
-        """Weights in the layout that products with few rows read fastest."""
-        return Joined(laid_out(self.weight).detach(), self.bias.detach())
-
-
 def _taken(parameter: Tensor, axis: int, at: Int[Tensor, "A"]) -> nn.Parameter:
     taken = parameter.detach().index_select(axis, at)
     return nn.Parameter(taken, requires_grad=parameter.requires_grad)
-
-
-def _end_to_end(heads: Float[Tensor, "1 H M E"]) -> Float[Tensor, "M D"]:
-    return heads[0].transpose(0, 1).flatten(1)

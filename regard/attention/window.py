@@ -78,7 +78,8 @@ class WindowAttention(Attention):
     def is_fused(self) -> bool:
         """Whether torch's fused kernel serves: it computes what is asked, and nobody watches."""
         is_heard = self.scores.is_watched or self.weights.is_watched
-        is_asked = type(self.score) is ScaledDot and not self.dropout.active_p
+        drops = self.dropout.training and self.dropout.p > 0
+        is_asked = type(self.score) is ScaledDot and not drops
         return self.is_causal and is_asked and not is_heard
 
     def _fused(

@@ -11,9 +11,9 @@ import torch
 from regard.decoding.choices import Search
 from regard.decoding.hypothesis import Hypothesis
 from regard.decoding.inferring import infer_each
+from regard.decoding.ranking import log_sum_exp, top
 from regard.decoding.rules import Rules
-from regard.engine import Ended, log_sum_exp, top
-from regard.models.interface import SearchesItself, State, Step
+from regard.models.interface import Ended, SearchesItself, State, Step
 from regard.shapes import Bool, Float, Int, Source, Tensor
 from regard.special import BOS, EOS, PAD
 

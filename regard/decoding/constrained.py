@@ -8,8 +8,8 @@ import torch
 
 from regard.decoding.choices import Search
 from regard.decoding.hypothesis import Hypothesis, Phrase, SourceLine
+from regard.decoding.ranking import log_sum_exp, top
 from regard.decoding.rules import Rules
-from regard.engine import log_sum_exp, top
 from regard.models.interface import Step
 from regard.shapes import Int, Tensor
 from regard.special import BOS, EOS

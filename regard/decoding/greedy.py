@@ -10,8 +10,8 @@ from regard.decoding.beam import searched_by_itself
 from regard.decoding.choices import Search
 from regard.decoding.hypothesis import Hypothesis
 from regard.decoding.inferring import infer_each
+from regard.decoding.ranking import log_sum_exp, top
 from regard.decoding.rules import Rules
-from regard.engine import log_sum_exp, top
 from regard.models.interface import State, Step
 from regard.shapes import Source
 from regard.special import BOS, EOS, PAD

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from regard.decoding.choices import Search
-from regard.engine import BeamQuestion
+from regard.models.interface import BeamQuestion
 from regard.shapes import Float, Int, Source, Tensor
 from regard.special import BOS, EOS, PAD
 

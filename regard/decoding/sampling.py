@@ -7,8 +7,8 @@ import torch
 
 from regard.decoding.choices import Sampling, Search
 from regard.decoding.hypothesis import Hypothesis
+from regard.decoding.ranking import log_sum_exp
 from regard.decoding.rules import Rules
-from regard.engine import log_sum_exp
 from regard.models.interface import State, Step
 from regard.shapes import Float, Int, Source, Tensor
 from regard.special import BOS, EOS

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from regard.decoding.choices import Sampling
+from regard.decoding.ranking import log_sum_exp, top
 from regard.decoding.sampling import draw
-from regard.engine import log_sum_exp, top
 from regard.errors import UsageError
 from regard.models.interface import Step
 from regard.shapes import Float, Tensor

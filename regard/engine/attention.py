@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import autograd
 
-from regard.engine.native import count, native, pointer
-from regard.engine.noise import as_arguments, draw_key, keep_mask
-from regard.engine.operation import run
+from regard.engine.native import count, pointer
+from regard.engine.noise import as_arguments, draw_key
+from regard.engine.operation import kernels, run
 from regard.errors import SizeError
 from regard.shapes import Bool, Float, Int, Tensor
 
@@ -84,7 +84,7 @@ class Spans:
 
     @cached_property
     def padding(self) -> "Padding":
-        """How to lay the sentences out as a padded batch, for the torch path."""
+        """How to lay the sentences out as a padded batch, for what computes in the open."""
         with torch.inference_mode(mode=False):  # as above
             query, key = (_Rows.of(one.diff()) for one in (self.query_starts, self.key_starts))
             allowed = key.is_real[:, None, None, :]
@@ -138,9 +138,7 @@ def attend_packed(
     _require_fit(projected, memory, width, n_heads)
     spans.require_rows(len(projected), len(projected if memory is None else memory))
     given = (projected,) if memory is None else (projected, memory)
-    lib = native(*given) if (width // n_heads) % _LANES == 0 else None
-    if lib is None:
-        return _attend_padded(*_parts(projected, memory), spans, n_heads, p)
+    lib = kernels(*given)
     noise = draw_key() if p else 0
     context: Tensor = run(
         _AttendPacked,
@@ -158,11 +156,12 @@ def attend_packed(
 def _require_fit(projected: Tensor, memory: Tensor | None, width: int, n_heads: int) -> None:
     """Refuse what the kernel would read beyond its end."""
     fits = projected.shape[1] == 3 * width if memory is None else memory.shape[1] == 2 * width
-    if n_heads < 1 or width % n_heads or not fits:
+    if n_heads < 1 or width % (n_heads * _LANES) or not fits:
         given = [[*one.shape] for one in (projected, memory) if one is not None]
         raise SizeError(
             f"projected and memory of shapes {', '.join(map(str, given))} do not fit {n_heads} "
-            "heads: they are (N, 3 D), or (N, D) and (M, 2 D), with D a multiple of the heads"
+            "heads: they are (N, 3 D), or (N, D) and (M, 2 D), with D a multiple of the heads and "
+            f"of {_LANES} in each"
         )
 
 
@@ -244,33 +243,3 @@ def _banded(tensor: Tensor) -> tuple[Any, ...]:
     """Rows may lie apart, the numbers of a row may not."""
     assert tensor.stride(1) == 1
     return pointer(tensor), count(tensor.stride(0))
-
-
-def _attend_padded(
-    query: Float[Tensor, "N D"],
-    key: Float[Tensor, "M D"],
-    value: Float[Tensor, "M D"],
-    spans: Spans,
-    n_heads: int,
-    p: float,
-) -> Float[Tensor, "N D"]:
-    """Attention by torch's operations, on a padded copy."""
-    padding, width = spans.padding, query.shape[1]
-    n_sentences = len(spans.query_starts) - 1
-
-    def heads(rows: Tensor, layout: _Rows) -> Tensor:
-        padded = rows.index_select(0, layout.packed_row)
-        return padded.view(n_sentences, -1, n_heads, width // n_heads).transpose(1, 2)
-
-    queries, keys, values = (
-        heads(query, padding.query),
-        heads(key, padding.key),
-        heads(value, padding.key),
-    )
-    scores = (queries * (width // n_heads) ** -0.5) @ keys.transpose(2, 3)
-    weights = scores.masked_fill(~padding.allowed, -torch.inf).softmax(-1)
-    if p:
-        mask, scale = keep_mask(weights.shape, p, draw_key())
-        weights = weights * mask * scale
-    context: Tensor = (weights @ values).transpose(1, 2).reshape(-1, width)
-    return context.index_select(0, padding.query.padded_place)

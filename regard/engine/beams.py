@@ -2,8 +2,7 @@
 
 import ctypes
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,74 +11,44 @@ from regard.engine.decoder_step import StackWeights
 from regard.engine.native import addresses, count, library, pointer
 from regard.engine.words import WordTable
 from regard.errors import SizeError
+from regard.models import BeamQuestion, Complete, Ended
 from regard.shapes import Float, Int, Tensor
 
 _WIDEST = 64  # beyond, inserting into a sorted list is slower than selecting
 _STEPS = 4  # between two looks at whether the outputs are still wanted
 
 
-class Complete(NamedTuple):
-    """An output without the token that ends it, and what it is ranked by."""
-
-    tokens: tuple[int, ...]
-    log_probability: float
-    score: float
+def serves_beam(asked: BeamQuestion) -> bool:
+    """Whether the kernel inserts so many candidates faster than others select them."""
+    return asked.width <= _WIDEST
 
 
-Ended = list[tuple[int, list[Complete]]]  # sources whose search is over, and their best outputs
+def _told(asked: BeamQuestion) -> Any:
+    """Struct that the kernel reads; the caller keeps it."""
+    require_fit(asked)
+    return _Question(
+        *(len(asked.longest), asked.width, asked.n_best, asked.most, asked.least),
+        *(asked.no_repeat, asked.prefixes.shape[1], asked.padding, asked.begin, asked.end),
+        *map(_start, (asked.longest, asked.prefixes, asked.penalties)),
+    )
 
 
-@dataclass(frozen=True)
-class BeamQuestion:
-    """What a beam search is asked, in numbers; lengths count the token that ends an output."""
-
-    width: int
-    n_best: int
-    least: int  # tokens of an output
-    no_repeat: int  # no n-gram of this many tokens twice in an output; 0: as it comes
-    longest: Int[np.ndarray, "B"]  # tokens of the outputs
-    prefixes: Int[np.ndarray, "B P"]  # how they must begin; padding where they are free
-    penalties: Float[np.ndarray, "L"]  # what a log-probability is divided by, at each length
-    padding: int
-    begin: int  # the token before an output, and the one after it
-    end: int
-
-    @property
-    def most(self) -> int:
-        """Tokens of the longest output."""
-        return len(self.penalties) - 1
-
-    @property
-    def is_served(self) -> bool:
-        """Whether the kernel inserts so many candidates faster than others select them."""
-        return self.width <= _WIDEST
-
-    @property
-    def told(self) -> Any:
-        """Struct that the kernel reads; the caller keeps it."""
-        self._require_fit()
-        return _Question(
-            *(len(self.longest), self.width, self.n_best, self.most, self.least),
-            *(self.no_repeat, self.prefixes.shape[1], self.padding, self.begin, self.end),
-            *map(_start, (self.longest, self.prefixes, self.penalties)),
+def require_fit(asked: BeamQuestion) -> None:
+    """Refuse what the kernel would read beyond its end."""
+    longest, prefixes = asked.longest, asked.prefixes
+    is_typed = longest.dtype == prefixes.dtype == np.int64
+    is_typed = is_typed and asked.penalties.dtype == np.float64
+    if not is_typed or prefixes.ndim != 2 or len(longest) != len(prefixes):
+        raise SizeError(
+            "longest and prefixes are int64 numbers for as many sources, and penalties float64"
         )
-
-    def _require_fit(self) -> None:
-        """Refuse what the kernel would read beyond its end."""
-        longest, prefixes = self.longest, self.prefixes
-        is_typed = longest.dtype == prefixes.dtype == np.int64
-        is_typed = is_typed and self.penalties.dtype == np.float64
-        if not is_typed or prefixes.ndim != 2 or len(longest) != len(prefixes):
-            raise SizeError(
-                "longest and prefixes are int64 numbers for as many sources, and penalties float64"
-            )
-        is_possible = 1 <= self.n_best <= self.width and self.no_repeat >= 0 <= self.least
-        if not is_possible or (len(longest) and int(longest.max()) > self.most):
-            raise SizeError(
-                f"a beam of {self.width} for the {self.n_best} best outputs with penalties up to "
-                f"{self.most} tokens is not possible: n_best is 1 to width, and every length has "
-                "its penalty"
-            )
+    is_possible = 1 <= asked.n_best <= asked.width and asked.no_repeat >= 0 <= asked.least
+    if not is_possible or (len(longest) and int(longest.max()) > asked.most):
+        raise SizeError(
+            f"a beam of {asked.width} for the {asked.n_best} best outputs with penalties up to "
+            f"{asked.most} tokens is not possible: n_best is 1 to width, and every length has "
+            "its penalty"
+        )
 
 
 class _Question(ctypes.Structure):
@@ -111,7 +80,7 @@ def search_beams(
     assert words.positions is None or asked.most <= len(words.positions)
     beams = ctypes.c_void_p(
         lib.k_beams_begin(
-            *(ctypes.byref(one) for one in (weights.stack, words.told, asked.told)),
+            *(ctypes.byref(one) for one in (weights.stack, words.told, _told(asked))),
             addresses(source),
             pointer(places),
             count(places.shape[1]),

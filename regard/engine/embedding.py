@@ -7,9 +7,9 @@ import torch
 from torch import autograd
 
 from regard.engine.linear import gathers
-from regard.engine.native import as_ids, count, native, pointer, require_ids
-from regard.engine.noise import as_arguments, draw_key, keep_mask
-from regard.engine.operation import run
+from regard.engine.native import as_ids, count, pointer, require_ids
+from regard.engine.noise import as_arguments, draw_key
+from regard.engine.operation import kernels, run
 from regard.errors import SizeError
 from regard.shapes import Float, Int, Tensor
 
@@ -34,6 +34,7 @@ def embed(
     require_ids(ids, len(table))
     require_ids(places, len(positions))
     key = draw_key() if p else 0
+    table, positions = table.contiguous(), positions.contiguous()
     embedded: Tensor = run(
         _Embed,
         table,
@@ -60,63 +61,47 @@ class _Embed(autograd.Function):
         key: int,
     ) -> Tensor:
         n, d = len(ids), table.shape[1]
-        ctx.lib = native(table, positions) if _are_plain(table, positions) else None
+        ctx.lib = kernels(table, positions)
         ctx.table, ctx.positions = table, positions
         ctx.scale, ctx.p, ctx.key = scale, p, key
-        mask = None
-        if ctx.lib is not None:
-            embedded = table.new_empty(n, d)
-            ctx.lib.k_embed(
-                count(n),
-                count(d),
-                pointer(ids),
-                pointer(places),
-                pointer(table),
-                pointer(positions),
-                ctypes.c_float(scale),
-                *as_arguments(key, p),
-                pointer(embedded),
-            )
-        else:
-            embedded = torch.add(positions[places].to(table.dtype), table[ids], alpha=scale)
-            if p:
-                mask, ctx.kept = keep_mask((n, d), p, key)
-                embedded.mul_(mask).mul_(ctx.kept)
-        ctx.save_for_backward(ids, places, mask)
+        embedded = table.new_empty(n, d)
+        ctx.lib.k_embed(
+            count(n),
+            count(d),
+            pointer(ids),
+            pointer(places),
+            pointer(table),
+            pointer(positions),
+            ctypes.c_float(scale),
+            *as_arguments(key, p),
+            pointer(embedded),
+        )
+        ctx.save_for_backward(ids, places)
         return embedded
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        ids, places, mask = ctx.saved_tensors
-        if mask is not None:
-            grad = torch.mul(grad, mask).mul_(ctx.kept)
+        ids, places = ctx.saved_tensors
         needs_table, _, needs_positions = ctx.needs_input_grad[:3]
         grad_table = _given(ctx, ctx.table, ids, grad, ctx.scale) if needs_table else None
         grad_positions = _given(ctx, ctx.positions, places, grad, 1.0) if needs_positions else None
         return grad_table, None, grad_positions, None, None, None, None
 
 
-def _are_plain(*tensors: Tensor) -> bool:
-    return all(one.is_contiguous() for one in tensors)
-
-
 def _given(ctx: Any, table: Tensor, rows: Tensor, grad: Tensor, scale: float) -> Tensor | None:
     """A table's gradient, of what its rows were used for; ``None`` if it is added where it gathers.
 
-    The C++ kernel draws the mask again, and the torch path has applied it before.
+    The kernel draws the mask again.
     """
     total = table.grad if gathers(table) else torch.zeros_like(table)
     assert total is not None
-    if ctx.lib is not None:
-        ctx.lib.k_embed_back(
-            count(grad.shape[0]),
-            count(grad.shape[1]),
-            pointer(rows),
-            pointer(grad.contiguous()),
-            ctypes.c_float(scale),
-            *as_arguments(ctx.key, ctx.p),
-            pointer(total),
-        )
-    else:
-        total.index_add_(0, rows, grad.to(total.dtype), alpha=scale)
+    ctx.lib.k_embed_back(
+        count(grad.shape[0]),
+        count(grad.shape[1]),
+        pointer(rows),
+        pointer(grad.contiguous()),
+        ctypes.c_float(scale),
+        *as_arguments(ctx.key, ctx.p),
+        pointer(total),
+    )
     return None if gathers(table) else total

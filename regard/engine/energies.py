@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import autograd
 
-from regard.engine.native import count, native, pointer
-from regard.engine.operation import run
+from regard.engine.native import count, pointer
+from regard.engine.operation import kernels, run
 from regard.errors import SizeError
 from regard.shapes import Float, Tensor
 
@@ -27,8 +27,6 @@ def energies(
             "(B, K, M) and (M)"
         )
     query, key = query.to(v.dtype), key.to(v.dtype)
-    if native(query, key, v) is None:
-        return torch.tanh(query.unsqueeze(-2) + key.unsqueeze(-3)) @ v
     found: Tensor = run(_Energies, query.contiguous(), key.contiguous(), v.contiguous())
     return found
 
@@ -38,8 +36,7 @@ class _Energies(autograd.Function):
     def forward(ctx: Any, query: Tensor, key: Tensor, v: Tensor) -> Tensor:
         ctx.save_for_backward(query, key, v)
         found = query.new_empty(*query.shape[:2], key.shape[1])
-        lib = native(query)
-        assert lib is not None
+        lib = kernels(query, key, v)
         ctx.call = lib.k_energies_grad
         lib.k_energies(*_sizes(query, key), *map(pointer, (query, key, v, found)))
         return found

@@ -5,11 +5,10 @@ from typing import Any
 
 import torch
 from torch import autograd
-from torch.nn import functional as F
 
-from regard.engine.native import count, native, pointer
-from regard.engine.noise import as_arguments, draw_key, keep_mask
-from regard.engine.operation import Forgetful, run
+from regard.engine.native import count, pointer
+from regard.engine.noise import as_arguments, draw_key
+from regard.engine.operation import Forgetful, kernels, run
 from regard.errors import SizeError
 from regard.shapes import Float, Tensor
 
@@ -22,6 +21,7 @@ def bias_relu_dropout(
     ``inner`` must be the fresh result of a product that nobody else reads.
     """
     _require_fit(inner, bias)
+    bias = bias.contiguous()
     key = draw_key() if p else 0
     result: Tensor = run(_BiasReluDropout, inner, bias, p, key)
     return result
@@ -30,17 +30,11 @@ def bias_relu_dropout(
 class _BiasReluDropout(autograd.Function):
     @staticmethod
     def forward(ctx: Any, inner: Tensor, bias: Tensor, p: float, key: int) -> Tensor:
-        ctx.lib, ctx.p, ctx.scale = _native(inner, bias), p, 1.0
-        if ctx.lib is not None:
-            n, d = inner.shape
-            ctx.lib.k_bias_relu(
-                count(n), count(d), pointer(inner), pointer(bias), *as_arguments(key, p)
-            )
-        else:
-            inner.add_(bias).relu_()
-            if p:
-                mask, ctx.scale = keep_mask(inner.shape, p, key)
-                inner.mul_(mask).mul_(ctx.scale)
+        n, d = inner.shape
+        ctx.lib, ctx.p = kernels(inner, bias), p
+        ctx.lib.k_bias_relu(
+            count(n), count(d), pointer(inner), pointer(bias), *as_arguments(key, p)
+        )
         ctx.mark_dirty(inner)
         ctx.save_for_backward(inner)  # what is above zero was kept: no mask is needed
         return inner
@@ -48,23 +42,18 @@ class _BiasReluDropout(autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:
         (result,) = ctx.saved_tensors
-        if ctx.lib is not None:
-            n, d = result.shape
-            grad_inner, grad_bias = torch.empty_like(result), result.new_empty(d)
-            ctx.lib.k_bias_relu_back(
-                count(n),
-                count(d),
-                pointer(grad.contiguous()),
-                pointer(result),
-                ctypes.c_double(ctx.p),
-                pointer(grad_inner),
-                pointer(grad_bias),
-            )
-            return grad_inner, grad_bias, None, None
-        grad_inner = torch.ops.aten.threshold_backward(grad, result, 0)
-        if ctx.scale != 1.0:
-            grad_inner = grad_inner * ctx.scale
-        return grad_inner, grad_inner.sum(0), None, None
+        n, d = result.shape
+        grad_inner, grad_bias = torch.empty_like(result), result.new_empty(d)
+        ctx.lib.k_bias_relu_back(
+            count(n),
+            count(d),
+            pointer(grad.contiguous()),
+            pointer(result),
+            ctypes.c_double(ctx.p),
+            pointer(grad_inner),
+            pointer(grad_bias),
+        )
+        return grad_inner, grad_bias, None, None
 
 
 def bias_gelu_dropout(
@@ -75,6 +64,7 @@ def bias_gelu_dropout(
     ``inner`` must be the fresh result of a product that nobody else reads: it is written over.
     """
     _require_fit(inner, bias)
+    bias = bias.contiguous()
     key = draw_key() if p else 0
     result: Tensor = run(_BiasGeluDropout, inner, bias, p, key)
     return result
@@ -83,59 +73,41 @@ def bias_gelu_dropout(
 class _BiasGeluDropout(autograd.Function):
     @staticmethod
     def forward(ctx: Any, inner: Tensor, bias: Tensor, p: float, key: int) -> Tensor:
-        ctx.lib, ctx.scale = _native(inner, bias), 1.0
+        n, d = inner.shape
+        ctx.lib = kernels(inner, bias)
         learns = not isinstance(ctx, Forgetful)
-        if ctx.lib is not None:
-            n, d = inner.shape
-            result = torch.empty_like(inner)
-            ctx.lib.k_bias_gelu(
-                count(n),
-                count(d),
-                pointer(inner),
-                pointer(bias),
-                *as_arguments(key, p),
-                ctypes.c_int(learns),
-                pointer(result),
-            )
-            ctx.save_for_backward(inner, None)  # which is its own slope now
-            return result
-        value, mask = inner + bias, None
-        result = F.gelu(value)
-        if p:
-            mask, ctx.scale = keep_mask(inner.shape, p, key)
-            result = result.mul_(mask).mul_(ctx.scale)
-        ctx.save_for_backward(value, mask)
+        result = torch.empty_like(inner)
+        ctx.lib.k_bias_gelu(
+            count(n),
+            count(d),
+            pointer(inner),
+            pointer(bias),
+            *as_arguments(key, p),
+            ctypes.c_int(learns),
+            pointer(result),
+        )
+        ctx.save_for_backward(inner)  # which is its own slope now
         return result
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        kept, mask = ctx.saved_tensors
-        if ctx.lib is not None:
-            n, d = kept.shape
-            grad_inner, grad_bias = torch.empty_like(kept), kept.new_empty(d)
-            ctx.lib.k_bias_gelu_back(
-                count(n),
-                count(d),
-                pointer(grad.contiguous()),
-                pointer(kept),
-                pointer(grad_inner),
-                pointer(grad_bias),
-            )
-            return grad_inner, grad_bias, None, None
-        if mask is not None:
-            grad = torch.mul(grad, mask).mul_(ctx.scale)
-        grad_inner = torch.ops.aten.gelu_backward(grad, kept)
-        return grad_inner, grad_inner.sum(0), None, None
-
-
-def _native(inner: Tensor, bias: Tensor) -> ctypes.CDLL | None:
-    """The kernels, if both lie as they read them."""
-    return native(inner, bias) if inner.is_contiguous() and bias.is_contiguous() else None
+        (slope,) = ctx.saved_tensors
+        n, d = slope.shape
+        grad_inner, grad_bias = torch.empty_like(slope), slope.new_empty(d)
+        ctx.lib.k_bias_gelu_back(
+            count(n),
+            count(d),
+            pointer(grad.contiguous()),
+            pointer(slope),
+            pointer(grad_inner),
+            pointer(grad_bias),
+        )
+        return grad_inner, grad_bias, None, None
 
 
 def _require_fit(inner: Tensor, bias: Tensor) -> None:
-    if inner.dim() != 2 or bias.shape != inner.shape[1:]:
+    if not inner.is_contiguous() or inner.dim() != 2 or bias.shape != inner.shape[1:]:
         raise SizeError(
             f"inner and bias of shapes {[*inner.shape]} and {[*bias.shape]} do not fit together: "
-            "they are (N, F) and (F)"
+            "they are (N, F), row after row, and (F)"
         )

@@ -13,7 +13,7 @@ from regard.engine.attention import Spans
 from regard.engine.linear import gathers
 from regard.engine.native import addresses, native, pointer
 from regard.engine.noise import draw_key
-from regard.engine.operation import run
+from regard.engine.operation import kernels, run
 from regard.errors import SizeError
 from regard.shapes import Float, Tensor
 
@@ -148,8 +148,7 @@ class _EncoderLayers(autograd.Function):
         parameters: list[Tensor],
         *followed: Tensor,
     ) -> Tensor:
-        lib = native(value)
-        assert lib is not None
+        lib = kernels(value)
         value = value.contiguous()
         rooms, n_probabilities = spans.rooms(options[0].n_heads)
         n_rows, width = value.shape

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import autograd
 
-from regard.engine.native import count, native, pointer
-from regard.engine.operation import run
+from regard.engine.native import count, pointer
+from regard.engine.operation import kernels, run
 from regard.shapes import Float, Tensor
 
 
@@ -18,11 +18,6 @@ def linear(
     """``value weightᵀ + bias``, as torch's, for packed rows."""
     result: Tensor = run(_Linear, value, weight, bias)
     return result
-
-
-def laid_out(weight: Float[Tensor, "Out In"]) -> Float[Tensor, "Out In"]:
-    """Weights laid out so that the product with few rows is up to twice as fast."""
-    return weight.t().contiguous().t()
 
 
 class _Linear(autograd.Function):
@@ -55,9 +50,8 @@ def gathers(weight: Tensor) -> bool:
 
 
 def _sum_rows(grad: Float[Tensor, "N Out"]) -> Float[Tensor, "Out"]:
-    lib = native(grad)
-    if lib is None:
-        return grad.sum(0)
     total = grad.new_empty(grad.shape[1])
-    lib.k_colsum(count(grad.shape[0]), count(grad.shape[1]), pointer(grad), pointer(total))
+    kernels(grad).k_colsum(
+        count(grad.shape[0]), count(grad.shape[1]), pointer(grad), pointer(total)
+    )
     return total

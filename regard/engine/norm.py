@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from torch import autograd
 
-from regard.engine.native import count, native, pointer
-from regard.engine.noise import as_arguments, draw_key, keep_mask
-from regard.engine.operation import run
+from regard.engine.native import count, pointer
+from regard.engine.noise import as_arguments, draw_key
+from regard.engine.operation import kernels, run
 from regard.errors import SizeError
 from regard.shapes import Float, Tensor
 
@@ -61,75 +61,52 @@ class _AddNorm(autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         ctx.set_materialize_grads(False)
         n, d = value.shape
-        ctx.has_change, ctx.p, ctx.key, ctx.scale = change is not None, p, key, 1.0
-        others = (weight, bias) if change is None else (weight, bias, change)
-        is_plain = weight.is_contiguous() and bias.is_contiguous()
-        ctx.lib = native(value, *others) if is_plain else None
-        mask = None
-        if ctx.lib is not None:
-            value = value.contiguous()
-            change = None if change is None else change.contiguous()
-            total = value if change is None else torch.empty_like(value)
-            normed, mean, rstd = torch.empty_like(value), value.new_empty(n), value.new_empty(n)
-            ctx.lib.k_add_norm(
-                count(n),
-                count(d),
-                pointer(value),
-                pointer(change),
-                pointer(weight),
-                pointer(bias),
-                ctypes.c_double(epsilon),
-                *as_arguments(key, p),
-                pointer(total),
-                pointer(normed),
-                pointer(mean),
-                pointer(rstd),
-            )
-        else:
-            total = value
-            if change is not None and p:
-                mask, ctx.scale = keep_mask((n, d), p, key)
-                total = torch.add(value, change * mask, alpha=ctx.scale)
-            elif change is not None:
-                total = value + change
-            normed, mean, rstd = torch.native_layer_norm(total, (d,), weight, bias, epsilon)
-        ctx.save_for_backward(total, weight, bias, mean, rstd, mask)
+        ctx.has_change, ctx.p, ctx.key = change is not None, p, key
+        value, weight, bias = value.contiguous(), weight.contiguous(), bias.contiguous()
+        ctx.lib = kernels(value, weight, bias)
+        change = None if change is None else change.contiguous()
+        total = value if change is None else torch.empty_like(value)
+        normed, mean, rstd = torch.empty_like(value), value.new_empty(n), value.new_empty(n)
+        ctx.lib.k_add_norm(
+            count(n),
+            count(d),
+            pointer(value),
+            pointer(change),
+            pointer(weight),
+            pointer(bias),
+            ctypes.c_double(epsilon),
+            *as_arguments(key, p),
+            pointer(total),
+            pointer(normed),
+            pointer(mean),
+            pointer(rstd),
+        )
+        ctx.save_for_backward(total, weight, mean, rstd)
         return (total.view_as(total) if change is None else total), normed
 
     @staticmethod
     def backward(ctx: Any, grad_total: Tensor | None, grad_normed: Tensor | None) -> Any:
-        total, weight, bias, mean, rstd, mask = ctx.saved_tensors
+        total, weight, mean, rstd = ctx.saved_tensors
         n, d = total.shape
         if grad_normed is None:
             grad_normed = torch.zeros_like(total)
-        grad_normed = grad_normed.contiguous()
-        if ctx.lib is not None:
-            grad = torch.empty_like(total)
-            grad_change = torch.empty_like(total) if ctx.has_change else None
-            sums = total.new_empty(2, d)
-            ctx.lib.k_add_norm_back(
-                count(n),
-                count(d),
-                pointer(grad_normed),
-                pointer(None if grad_total is None else grad_total.contiguous()),
-                pointer(total),
-                pointer(weight),
-                pointer(mean),
-                pointer(rstd),
-                *as_arguments(ctx.key, ctx.p),
-                pointer(grad),
-                pointer(grad_change),
-                pointer(sums[0]),
-                pointer(sums[1]),
-                pointer(None),
-            )
-            return grad, grad_change, sums[0], sums[1], None, None, None
-        grad, grad_weight, grad_bias = torch.ops.aten.native_layer_norm_backward(
-            grad_normed, total, [d], mean, rstd, weight, bias, [True, True, True]
+        grad = torch.empty_like(total)
+        grad_change = torch.empty_like(total) if ctx.has_change else None
+        sums = total.new_empty(2, d)
+        ctx.lib.k_add_norm_back(
+            count(n),
+            count(d),
+            pointer(grad_normed.contiguous()),
+            pointer(None if grad_total is None else grad_total.contiguous()),
+            pointer(total),
+            pointer(weight),
+            pointer(mean),
+            pointer(rstd),
+            *as_arguments(ctx.key, ctx.p),
+            pointer(grad),
+            pointer(grad_change),
+            pointer(sums[0]),
+            pointer(sums[1]),
+            pointer(None),
         )
-        if grad_total is not None:
-            grad = grad + grad_total
-        grad_change = None
-        if ctx.has_change:
-            grad_change = grad if mask is None else torch.mul(grad, mask).mul_(ctx.scale)
-        return grad, grad_change, grad_weight, grad_bias, None, None, None
+        return grad, grad_change, sums[0], sums[1], None, None, None

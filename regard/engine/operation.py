@@ -1,9 +1,20 @@
-"""Run an operation without autograd's bookkeeping where no gradient will be asked for."""
+"""Run an operation of the kernels, without autograd's bookkeeping where no gradient is wanted."""
 
+import ctypes
 from typing import Any
 
 import torch
 from torch import autograd
+
+from regard.engine.native import native
+from regard.shapes import Tensor
+
+
+def kernels(*tensors: Tensor) -> ctypes.CDLL:
+    """The kernels, for tensors that they are known to serve: engine decides that once for all."""
+    lib = native(*tensors)
+    assert lib is not None, "float32 on a CPU, with native code"
+    return lib
 
 
 def run(operation: type[autograd.Function], *arguments: Any) -> Any:

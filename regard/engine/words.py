@@ -4,7 +4,9 @@ import ctypes
 from dataclasses import dataclass
 from typing import Any
 
+from regard.attention import Learned, Sinusoidal
 from regard.engine.native import native, pointer
+from regard.models.sublayers import Embedding
 from regard.shapes import Float, Tensor
 
 
@@ -36,3 +38,10 @@ class WordTable:
     def told(self) -> Any:
         """Where all of it lies; the caller keeps the tables."""
         return _Words(pointer(self.table), pointer(self.positions), self.scale)
+
+
+def words_of(embedding: Embedding, n_places: int) -> WordTable:
+    """What embeds tokens at so many places."""
+    positions = embedding.positions
+    table = positions.prepared(n_places) if isinstance(positions, Sinusoidal | Learned) else None
+    return WordTable(embedding.weight, table, embedding.scale)

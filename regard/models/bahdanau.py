@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from regard.engine import Dropout
 from regard.errors import SizeError, UsageError
 from regard.models.recurrent import (
     Encoded,
@@ -130,7 +129,7 @@ class BahdanauDecoder(nn.Module):
         self.attention = attention
         self.unit = GatedUnit(d_word, d_context, d_hidden)
         self.readout = Readout(readout, d_hidden, d_word, d_context, d_output)
-        self.dropout = Dropout(sizes.dropout)
+        self.dropout = nn.Dropout(sizes.dropout)
 
     def start(self, encoded: Encoded) -> Float[Tensor, "B H"]:
         """``s₀ = tanh(W_s ←h₁)``: what the encoder knows when it has read back to the beginning."""

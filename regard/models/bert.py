@@ -7,13 +7,11 @@ from typing import Required, TypedDict, Unpack
 
 from torch import nn
 
-from regard import engine
 from regard.attention import Probe, Site, masks
 from regard.errors import SizeError, UsageError
-from regard.models.encoder import Encoder, Sizes
 from regard.models.model import Model, Predicted
-from regard.models.packing import Packed, pack
 from regard.models.sublayers import ACTIVATIONS, Embedding, build_positions
+from regard.models.transformer import Encoder, Sizes
 from regard.models.tying import tied_output
 from regard.shapes import Bool, Float, Int, Tensor
 
@@ -29,7 +27,7 @@ class BertEmbedding(nn.Module):
         self.words = words
         self.types = nn.Embedding(n_types, width) if n_types else None
         self.norm = norm
-        self.dropout = engine.Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
         self.result = Probe()
         if self.types is not None:
             nn.init.normal_(self.types.weight, std=width**-0.5)
@@ -41,15 +39,6 @@ class BertEmbedding(nn.Module):
             value = value + self.types(ids.new_zeros(ids.shape) if types is None else types)
         result: Tensor = self.dropout(self.result(self.norm(value)))
         return result
-
-    def packed(self, rows: Packed, types: Int[Tensor, "N"] | None) -> Float[Tensor, "N D"]:
-        """Vectors of packed rows."""
-        value, change = self.words.packed(rows), None
-        if self.types is not None:
-            change = self.types(rows.ids.new_zeros(rows.ids.shape) if types is None else types)
-        norm = self.norm
-        _, normed = engine.add_norm(value, change, norm.weight, norm.bias, epsilon=norm.eps)
-        return engine.dropout(normed, self.dropout.active_p)
 
 
 class Stack(TypedDict, total=False):
@@ -91,26 +80,21 @@ class BertEncoder(Model):
 
     def hidden(self, ids: Int[Tensor, "B L"], types: Types = None) -> Float[Tensor, "B L D"]:
         """The vectors of the words, each of which has seen all others."""
-        self._check(types)
+        self.check(types)
         value = self.embedding(ids, types)
         return self.encoder.through(value, masks.keeping(ids != self.padding))
 
     def words(self, ids: Int[Tensor, "B L"], types: Types = None) -> Float[Tensor, "N D"]:
         """The vectors of all words that are no padding, end to end."""
-        self._check(types)
-        is_real = ids != self.padding
-        if not self.is_packable:
-            return self.hidden(ids, types)[is_real]
-        rows = pack(ids, is_real)
-        value = self.embedding.packed(rows, None if types is None else types[is_real])
-        return self.encoder.through_packed(value, rows.among_themselves)
+        return self.hidden(ids, types)[ids != self.padding]
 
     @property
     def sites(self) -> tuple[Site, ...]:
         """Its layers' self-attention."""
         return self._attending("encoder", "encoder")
 
-    def _check(self, types: Types) -> None:
+    def check(self, types: Types) -> None:
+        """Refuse types where the model knows no segments."""
         if types is not None and self.embedding.types is None:
             raise SizeError(
                 "this model knows no segments: leave the types out, or train with model.n_types = 2"

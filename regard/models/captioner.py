@@ -15,7 +15,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from regard.attention import Probe, Unplaced
-from regard.engine import Dropout
 from regard.errors import SizeError, UsageError
 from regard.models.bahdanau import Readout
 from regard.models.model import Predicted
@@ -69,7 +68,7 @@ class PictureEncoder(nn.Module):
             layers += [convolution, nn.BatchNorm2d(n_after), nn.ReLU()]
         self.layers = nn.Sequential(*layers)
         self.place = nn.Linear(2, channels[-1])
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
         self.outputs = Probe()
         self.width = channels[-1]
         self.cell = 2 ** len(channels)  # pixels, the side of a cell
@@ -103,7 +102,7 @@ class GivenFeatures(nn.Module):
             raise SizeError(f"features are 1 or more numbers wide, not {n_features}")
         self.n_features, self.width = n_features, d_annotation or n_features
         self.map = nn.Linear(n_features, d_annotation) if d_annotation else None
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
         self.outputs = Probe()
 
     def forward(self, source: Float[Tensor, "B Z Y X"]) -> Float[Tensor, "B S D"]:
@@ -149,7 +148,7 @@ class CaptionerDecoder(nn.Module):
         self.gate = nn.Linear(d_hidden, 1) if is_gated else None
         self.unit = nn.LSTMCell(d_word + d_annotation, d_hidden)
         self.readout = Readout("tanh", d_hidden, d_word, d_annotation, d_word)
-        self.dropout = Dropout(sizes.dropout)
+        self.dropout = nn.Dropout(sizes.dropout)
 
     def start(self, annotations: Float[Tensor, "B S D"]) -> Remembered:
         """``h₀`` and ``c₀``, each ``tanh(W ā)`` of the mean annotation."""

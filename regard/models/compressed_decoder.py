@@ -18,11 +18,9 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from regard.attention import Site
-from regard.engine import linear_cross_entropy
+from regard.attention import Probe, Site
 from regard.errors import SizeError, UsageError
 from regard.models.copying import Copyable, CopyHead
-from regard.models.encoder import Sizes
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.long_layers import (
     CompressedState,
@@ -34,6 +32,7 @@ from regard.models.long_layers import (
 )
 from regard.models.model import Predicted
 from regard.models.sublayers import Embedding, build_positions
+from regard.models.transformer import Sizes
 from regard.models.tying import tied_output
 from regard.shapes import Bool, Float, Int, Tensor
 
@@ -42,6 +41,8 @@ _KEPT_WHOLE = 4096
 # Longer ones are read by so many places at a time when nothing is learned: what that takes is the
 # memory of what was read, and no vector of every place.
 _PIECE = 2048
+# Rows whose logits are computed at once.
+_LOGITS = 1024
 
 
 class CompressedDecoder(EncoderDecoder):
@@ -69,7 +70,6 @@ class CompressedDecoder(EncoderDecoder):
                 f"layers {layers!r} of blocks of {block} cannot be: write one letter a layer, L "
                 "for local and M for memory-compressed, and give a block of 1 or more"
             )
-        self.packs_rows = False
         self.source_loss = source_loss
         positions = build_positions("sinusoidal", sizes.d_model, 0)
         self.embedding = Embedding(
@@ -110,7 +110,7 @@ class CompressedDecoder(EncoderDecoder):
         next_words = source[:, 1:]
         is_read = next_words != self.padding
         read = hidden[:, : source.shape[1] - 1][is_read]
-        loss = linear_cross_entropy(read, self.output.weight, next_words[is_read], 0.0)
+        loss = self._reading_loss(read, next_words[is_read])
         return Predicted(found, self.source_loss * loss / max(1, len(read)), copies=copies)
 
     def forward(
@@ -120,6 +120,18 @@ class CompressedDecoder(EncoderDecoder):
         found = self.predict(source, target, target.new_ones(target.shape).bool())
         logits: Tensor = self.logits(self.scored(found).view(*target.shape, -1))
         return logits
+
+    def _reading_loss(
+        self, read: Float[Tensor, "N D"], words: Int[Tensor, "N"]
+    ) -> Float[Tensor, ""]:
+        """``-Σ log p(word)``, some rows at a time: all logits of a long source are never kept."""
+
+        def loss(rows: Tensor, labels: Tensor) -> Tensor:
+            return F.cross_entropy(F.linear(rows, self.output.weight), labels, reduction="sum")
+
+        pieces = zip(torch.split(read, _LOGITS), torch.split(words, _LOGITS), strict=True)
+        losses = [checkpoint(loss, *piece, use_reentrant=False) for piece in pieces]
+        return torch.stack(losses).sum() if losses else read.sum() * 0.0
 
     def through(self, value: Float[Tensor, "B L D"]) -> Float[Tensor, "B L D"]:
         """The layers, over words that are embedded."""
@@ -188,7 +200,7 @@ class CompressedDecoder(EncoderDecoder):
 
     @property
     def _is_watched(self) -> bool:
-        return any(probe.is_watched for probe in self._probes)
+        return any(isinstance(part, Probe) and part.is_watched for part in self.modules())
 
     def step(
         self, state: CompressedState, tokens: Int[Tensor, "R"]

@@ -13,7 +13,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from regard.attention import Attention, Dot, Learned, Probe, Site, masks
-from regard.engine import Dropout
 from regard.errors import SizeError
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.sublayers import Embedding
@@ -34,7 +33,7 @@ class GatedConvolution(nn.Module):
     def __init__(self, width: int, kernel_width: int, dropout: float) -> None:
         super().__init__()
         self.convolution = nn.Conv1d(width, 2 * width, kernel_width)
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
         self.gated = Probe()
         # The gate takes three quarters of the variance away, and dropout adds to it.
         std = math.sqrt(4 * (1 - dropout) / (kernel_width * width))
@@ -163,7 +162,7 @@ class ConvolutionalDecoder(nn.Module):
             ConvolutionalDecoderLayer(d_model, d_hidden, kernel_width, dropout)
             for _ in range(n_layers)
         )
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
         self.d_hidden, self.n_before = d_hidden, kernel_width - 1
 
     @property

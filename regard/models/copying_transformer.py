@@ -5,11 +5,8 @@ from typing import Any
 
 from regard.attention import masks
 from regard.models.copying import Copyable, CopyHead
-from regard.models.decoder import DecoderState
-from regard.models.encoder import Sizes
 from regard.models.model import Predicted
-from regard.models.packing import pack, packed_places
-from regard.models.transformer import Transformer
+from regard.models.transformer import DecoderState, Sizes, Transformer
 from regard.shapes import Bool, Float, Int, Tensor
 
 
@@ -40,19 +37,11 @@ class CopyingTransformer(Transformer):
         is_real: Bool[Tensor, "B T"],
     ) -> Predicted:
         """The vectors of the places that are real, and what they would copy."""
-        is_read = source != self.padding
-        if self.is_packable:
-            read, written = pack(source, is_read), pack(target, is_real)
-            packed = self.encoder.packed(read)
-            found = self.decoder.packed(written, packed, written.looking_at(read))
-            memory, hidden = _padded(packed, is_read), _padded(found, is_real)
-        else:
-            mask = masks.keeping(is_read)
-            memory = self.encoder(source, mask)
-            hidden = self.decoder(target, memory, mask)
-            found = hidden[is_real]
+        mask = masks.keeping(source != self.padding)
+        memory = self.encoder(source, mask)
+        hidden = self.decoder(target, memory, mask)
         given = self.copying.keys(memory, source)
-        return Predicted(found, copies=self.copying(hidden, given, is_real))
+        return Predicted(hidden[is_real], copies=self.copying(hidden, given, is_real))
 
     def forward(
         self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
@@ -69,13 +58,10 @@ class CopyingTransformer(Transformer):
 
     def start(self, source: Int[Tensor, "B S"]) -> CopyingState:  # type: ignore[override]
         """Read the source."""
-        is_real = source != self.padding
-        if self.is_packable:
-            memory = self.encoder.packed(pack(source, is_real))
-        else:
-            memory = self.encoder(source, masks.keeping(is_real))[is_real]
-        given = self.copying.keys(_padded(memory, is_real), source)
-        written = self.decoder.start(memory, packed_places(is_real))
+        mask = masks.keeping(source != self.padding)
+        memory = self.encoder(source, mask)
+        given = self.copying.keys(memory, source)
+        written = self.decoder.start(memory, mask)
         rows = source.new_ones(len(source)).cumsum(0) - 1
         return CopyingState(written, given, rows)
 
@@ -88,15 +74,3 @@ class CopyingTransformer(Transformer):
         copies = self.copying(hidden[:, None], state.given.of(state.rows), is_real)
         logits = self.logits(copies.joined(self.output(hidden)))
         return logits, replace(state, written=written)
-
-    def freeze(self) -> None:
-        """Promise that the weights will not change: they are laid out as decoding reads them."""
-        self.eval().requires_grad_(False)
-        self.lay_out()
-
-
-def _padded(packed: Float[Tensor, "N D"], is_real: Bool[Tensor, "B L"]) -> Float[Tensor, "B L D"]:
-    """Packed rows as a padded batch, zeros where there is nothing."""
-    padded = packed.new_zeros(*is_real.shape, packed.shape[-1])
-    padded[is_real] = packed
-    return padded

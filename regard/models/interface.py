@@ -1,9 +1,11 @@
 """What decoding needs of a model, and nothing more: every search here serves every model."""
 
 from collections.abc import Iterator
-from typing import Protocol, TypeVar, runtime_checkable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from regard.engine import BeamQuestion, Ended
+import numpy as np
+
 from regard.shapes import Float, Int, Source, Tensor
 
 State = TypeVar("State")
@@ -31,6 +33,38 @@ class Step(Protocol[State]):
     def reorder(self, state: State, rows: Int[Tensor, "N"]) -> State:
         """Take these rows, in this order; a row may be taken twice or not at all."""
         ...
+
+
+class Complete(NamedTuple):
+    """An output without the token that ends it, and what it is ranked by."""
+
+    tokens: tuple[int, ...]
+    log_probability: float
+    score: float
+
+
+Ended = list[tuple[int, list[Complete]]]  # sources whose search is over, and their best outputs
+
+
+@dataclass(frozen=True)
+class BeamQuestion:
+    """What a beam search is asked, in numbers; lengths count the token that ends an output."""
+
+    width: int
+    n_best: int
+    least: int  # tokens of an output
+    no_repeat: int  # no n-gram of this many tokens twice in an output; 0: as it comes
+    longest: Int[np.ndarray, "B"]  # tokens of the outputs
+    prefixes: Int[np.ndarray, "B P"]  # how they must begin; padding where they are free
+    penalties: Float[np.ndarray, "L"]  # what a log-probability is divided by, at each length
+    padding: int
+    begin: int  # the token before an output, and the one after it
+    end: int
+
+    @property
+    def most(self) -> int:
+        """Tokens of the longest output."""
+        return len(self.penalties) - 1
 
 
 @runtime_checkable

@@ -9,10 +9,9 @@ from typing import Unpack
 import torch
 from torch import nn
 
-from regard import engine
 from regard.errors import UsageError
 from regard.models.bert import BertEncoder, Stack, Types
-from regard.models.encoder import Sizes
+from regard.models.transformer import Sizes
 from regard.shapes import Bool, Float, Int, Tensor
 from regard.special import EOS
 
@@ -27,7 +26,7 @@ class Labeller(BertEncoder):
         self, n_tokens: int, sizes: Sizes, *, n_labels: int, **stack: Unpack[Stack]
     ) -> None:
         super().__init__(n_tokens, sizes, **stack)
-        self.dropout = engine.Dropout(sizes.dropout)
+        self.dropout = nn.Dropout(sizes.dropout)
         self.output = _linear(sizes.d_model, n_labels)
 
     def label(self, ids: Int[Tensor, "B L"], chosen: Bool[Tensor, "B K"]) -> Float[Tensor, "N C"]:

@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from regard.attention import Cache, CompressedAttention, ScaledDot, WindowAttention
 from regard.models.copying import Copyable
-from regard.models.encoder import Sizes
+from regard.models.transformer import Sizes
 from regard.shapes import Bool, Float, Int, Tensor
 
 # Places that pass the wide part of a layer together when nothing is learned.

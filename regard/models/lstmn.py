@@ -8,7 +8,6 @@ import torch
 from torch import nn
 
 from regard.attention import Attention, Normaliser, masks
-from regard.engine import Dropout
 from regard.errors import UsageError
 from regard.models.recurrent import CELLS, Reader, Recurrence, RecurrentSizes, Remembered
 from regard.models.source_attention import PreparedPerceptron
@@ -78,7 +77,7 @@ class MemoryNetwork(Reader):
         super().__init__()
         widths = (d_input, *[sizes.d_hidden] * (sizes.n_layers - 1))
         self.layers = nn.ModuleList(TapeLayer(width, sizes.d_hidden) for width in widths)
-        self.dropout = Dropout(sizes.dropout)
+        self.dropout = nn.Dropout(sizes.dropout)
         self.looks = tuple(f"layers.{n}.attention.weights" for n in range(sizes.n_layers))
 
     def read(

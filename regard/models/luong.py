@@ -9,7 +9,6 @@ import torch
 from torch import nn
 
 from regard.attention import Site
-from regard.engine import Dropout
 from regard.models.lstmn import build_reader
 from regard.models.recurrent import (
     Recurrence,
@@ -70,7 +69,7 @@ class LuongDecoder(nn.Module):
         self.recurrence = Recurrence(cell, sizes.d_embedding + d_fed, sizes)
         self.attention = attention
         self.combine = nn.Linear(2 * sizes.d_hidden, sizes.d_hidden, bias=False)
-        self.dropout = Dropout(sizes.dropout)
+        self.dropout = nn.Dropout(sizes.dropout)
         self.feeds_input = feeds_input
 
     def forward(self, target: Int[Tensor, "B T"], state: LuongState) -> tuple[Decoded, LuongState]:

@@ -1,14 +1,11 @@
 """What training, keeping and looking inside need of a model, whatever it is made of."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
-import torch
 from torch import nn
 
 from regard.attention import MultiHeadAttention, Probe, Site, SiteKind
-from regard.engine import laid_out
 from regard.models.copying import Copies
 from regard.shapes import Float, Int, Tensor
 
@@ -47,13 +44,11 @@ class Model(nn.Module):
         super().__init__()
         self.logits = Probe()
         self.padding = padding
-        self.packs_rows = True
-        self._n_copied = 0  # numbers that freezing wrote a second time
 
     @property
     def n_parameters(self) -> int:
-        """Numbers that were learned; those that two parts share count once, also when frozen."""
-        return sum(one.numel() for one in self.parameters()) - self._n_copied
+        """Numbers that were learned; those that two parts share count once."""
+        return sum(one.numel() for one in self.parameters())
 
     @property
     def sites(self) -> tuple[Site, ...]:
@@ -75,42 +70,6 @@ class Model(nn.Module):
         numbers = [i for i, one in enumerate(layers) if getattr(one, name).n_heads]
         return tuple(Site(kind, i, f"{stack}.layers.{i}.{name}.weights") for i in numbers)
 
-    @property
-    def is_packable(self) -> bool:
-        """Whether packed rows may be computed: on a CPU, by the paper's attention, unwatched."""
-        return (
-            self.packs_rows
-            and self.output.weight.device.type == "cpu"
-            and not torch.is_autocast_enabled("cpu")
-            and all(attention.is_standard for attention in self._attentions)
-            and not any(probe.opens_all for probe in self._probes)
-        )
-
-    @cached_property
-    def _attentions(self) -> tuple[MultiHeadAttention, ...]:
-        """Asked at every update, and a model is put together once."""
-        return tuple(part for part in self.modules() if isinstance(part, MultiHeadAttention))
-
-    @cached_property
-    def _probes(self) -> tuple[Probe, ...]:
-        return tuple(part for part in self.modules() if isinstance(part, Probe))
-
     def reorder(self, state: Any, rows: Int[Tensor, "N"]) -> Any:
         """Take these rows of what decoding remembers, in this order."""
         return state.reorder(rows)
-
-    def freeze(self) -> None:
-        """Promise that the weights will not change."""
-        self.eval().requires_grad_(False)
-
-    def lay_out(self) -> None:
-        """Let frozen weights lie as products with few rows read them fastest."""
-        # The table of embeddings is read row by row: the output gets a copy of its own.
-        n_before = self.n_parameters
-        self.output.weight = nn.Parameter(laid_out(self.output.weight), requires_grad=False)
-        self._n_copied += self.n_parameters - n_before
-        for module in self.modules():
-            if isinstance(module, MultiHeadAttention):
-                module.freeze()
-            if isinstance(module, nn.Linear) and module is not self.output:
-                module.weight.data = laid_out(module.weight)

@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 from regard.attention import Content, Probe, Soft
-from regard.engine import Dropout
 from regard.errors import SizeError, UsageError
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.recurrent import RecurrentSizes, build_embeddings
@@ -200,7 +199,7 @@ class TuringDecoder(nn.Module):
         self.cell = nn.LSTMCell(sizes.d_embedding + slots.d_slot, sizes.d_hidden)
         self.read = MemoryHead(sizes.d_hidden, slots)
         self.combine = nn.Linear(sizes.d_hidden + slots.d_slot, sizes.d_hidden)
-        self.dropout = Dropout(sizes.dropout)
+        self.dropout = nn.Dropout(sizes.dropout)
 
     def forward(
         self, target: Int[Tensor, "B T"], state: NeuralTuringState

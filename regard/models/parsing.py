@@ -14,10 +14,9 @@ from typing import NamedTuple, Unpack
 import torch
 from torch import nn
 
-from regard import engine
 from regard.models.bert import Stack
-from regard.models.encoder import Sizes
 from regard.models.labelling import Labeller
+from regard.models.transformer import Sizes
 from regard.shapes import Bool, Float, Int, Tensor
 
 
@@ -46,7 +45,7 @@ class BiaffineParser(Labeller):
     ) -> None:
         super().__init__(n_tokens, sizes, n_labels=n_labels, **stack)
         width = sizes.d_model
-        self.arc_dropout = engine.Dropout(arc_dropout)
+        self.arc_dropout = nn.Dropout(arc_dropout)
         self.arc_dependent, self.arc_governor = nn.Linear(width, d_arc), nn.Linear(width, d_arc)
         self.label_dependent = nn.Linear(width, d_label)
         self.label_governor = nn.Linear(width, d_label)

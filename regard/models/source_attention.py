@@ -29,7 +29,6 @@ from regard.attention import (
     build_score,
     masks,
 )
-from regard.engine import energies
 from regard.errors import UsageError
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.model import Predicted
@@ -45,7 +44,35 @@ class PreparedScore(Score):
         raise NotImplementedError
 
 
-class PreparedPerceptron(Perceptron, PreparedScore):
+class Energies(nn.Module):
+    """``vᵀ tanh(q + k)`` for every pair of a query and a prepared key, in the precision of v."""
+
+    def forward(
+        self,
+        query: Float[Tensor, "B Q M"],
+        key: Float[Tensor, "B K M"],
+        v: Float[Tensor, "M"],
+    ) -> Float[Tensor, "B Q K"]:
+        """The energy of each pair."""
+        return torch.tanh(query.unsqueeze(-2).to(v.dtype) + key.unsqueeze(-3)) @ v
+
+
+class WithEnergies(PreparedScore):
+    """A score that ends in energies."""
+
+    v: nn.Parameter
+
+    def __init__(self, *sizes: int, **options: Any) -> None:
+        super().__init__(*sizes, **options)
+        self.energies = Energies()
+
+    def _of(self, query: Float[Tensor, "B 1 Q M"], key: Float[Tensor, "B 1 K M"]) -> Tensor:
+        # Taking an element out would cost a gradient of zeros around it at every step.
+        found: Tensor = self.energies(query.squeeze(1), key.squeeze(1), self.v[0])
+        return found[:, None]
+
+
+class PreparedPerceptron(WithEnergies, Perceptron):
     """``vᵀ tanh(W q + k')`` with ``k' = U k``."""
 
     def prepare(self, key: Float[Tensor, "B 1 K Ek"]) -> Float[Tensor, "B 1 K M"]:
@@ -56,10 +83,10 @@ class PreparedPerceptron(Perceptron, PreparedScore):
         self, query: Float[Tensor, "B 1 Q Eq"], key: Float[Tensor, "B 1 K M"]
     ) -> Float[Tensor, "B 1 Q K"]:
         """Score every prepared key for every query."""
-        return _energies(_mapped(query, self.weight_query), key, self.v)
+        return self._of(_mapped(query, self.weight_query), key)
 
 
-class PreparedAdditive(Additive, PreparedScore):
+class PreparedAdditive(WithEnergies, Additive):
     """``vᵀ tanh(W₁ q + k')`` with ``k' = W₂ k``, where ``W = [W₁ W₂]``."""
 
     def prepare(self, key: Float[Tensor, "B 1 K Ek"]) -> Float[Tensor, "B 1 K M"]:
@@ -70,7 +97,7 @@ class PreparedAdditive(Additive, PreparedScore):
         self, query: Float[Tensor, "B 1 Q Eq"], key: Float[Tensor, "B 1 K M"]
     ) -> Float[Tensor, "B 1 Q K"]:
         """Score every prepared key for every query."""
-        return _energies(_mapped(query, self.weight[..., : self.d_query]), key, self.v)
+        return self._of(_mapped(query, self.weight[..., : self.d_query]), key)
 
 
 class PreparedGeneral(General, PreparedScore):
@@ -348,11 +375,3 @@ def _mapped(value: Float[Tensor, "B 1 N E"], weight: Float[Tensor, "1 M E"]) -> 
     """``W x`` as one product: with an axis of heads there would be one for every row, and a
     gradient of W for every row, to be summed."""
     return F.linear(value, weight[0])
-
-
-def _energies(
-    query: Float[Tensor, "B 1 Q M"], key: Float[Tensor, "B 1 K M"], v: Float[Tensor, "1 M"]
-) -> Float[Tensor, "B 1 Q K"]:
-    """``vᵀ tanh(q + k)`` for every pair."""
-    # Taking an element out would cost a gradient of zeros around it at every step.
-    return energies(query.squeeze(1), key.squeeze(1), v[0])[:, None]

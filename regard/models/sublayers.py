@@ -2,16 +2,13 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from regard import engine
 from regard.attention import Learned, Probe, Sinusoidal, Unplaced
 from regard.errors import UsageError
-from regard.models.packing import Packed
 from regard.shapes import Float, Int, Tensor
 
 
@@ -26,7 +23,6 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu-tanh": gelu_tanh,
     "silu": F.silu,
 }
-_FUSED = {F.relu: engine.bias_relu_dropout, F.gelu: engine.bias_gelu_dropout}
 
 
 class Embedding(nn.Module):
@@ -52,7 +48,7 @@ class Embedding(nn.Module):
         with torch.no_grad():
             self.weight[padding].zero_()
         self.positions = positions
-        self.dropout = engine.Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
         self.words, self.placed = Probe(), Probe()
 
     def forward(self, ids: Int[Tensor, "B L"], first: int = 0) -> Float[Tensor, "B L D"]:
@@ -70,27 +66,6 @@ class Embedding(nn.Module):
         placed: Tensor = self.dropout(self.placed(words))
         return placed
 
-    def reaches(self, n_places: int) -> bool:
-        """Whether there is a position for each of so many places."""
-        return not isinstance(self.positions, Learned) or n_places <= len(self.positions.table)
-
-    def words_for(self, n_places: int) -> engine.WordTable:
-        """What embeds tokens at so many places, for kernels that do it on their way."""
-        table = None
-        if isinstance(self.positions, Sinusoidal | Learned):
-            table = self.positions.prepared(n_places)
-        return engine.WordTable(self.weight, table, self.scale)
-
-    def packed(self, rows: Packed) -> Float[Tensor, "N D"]:
-        """Embeddings of packed rows."""
-        p = self.dropout.active_p
-        if isinstance(self.positions, Sinusoidal | Learned):
-            table = self.positions.prepared(rows.layout.longest)
-            return engine.embed(
-                self.weight, rows.ids, table, rows.layout.places, scale=self.scale, p=p
-            )
-        return engine.dropout(F.embedding(rows.ids, self.weight) * self.scale, p)
-
 
 def build_positions(name: str, d_model: int, max_length: int) -> nn.Module:
     """Build the positions of that name."""
@@ -102,28 +77,6 @@ def build_positions(name: str, d_model: int, max_length: int) -> nn.Module:
         case "none":
             return Unplaced()
     raise UsageError(f"there are no positions {name!r}: choose sinusoidal, learned or none")
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Packed rows on their way through a stack, and a change that is not added yet.
-
-    The next norm adds it, drops from it and normalises in one pass over the memory.
-    """
-
-    value: Float[Tensor, "N D"]
-    change: Float[Tensor, "N D"] | None = None
-    p: float = 0.0
-
-    def normed(self, norm: nn.LayerNorm) -> tuple[Float[Tensor, "N D"], Float[Tensor, "N D"]]:
-        """The sum, and the sum normalised."""
-        return engine.add_norm(
-            self.value, self.change, norm.weight, norm.bias, p=self.p, epsilon=norm.eps
-        )
-
-    def finished(self, norm: nn.Module) -> Float[Tensor, "N D"]:
-        """What leaves a stack: with pre-norm the last change is added and the sum normalised."""
-        return self.normed(norm)[1] if isinstance(norm, nn.LayerNorm) else self.value
 
 
 class Residual(nn.Module):
@@ -139,27 +92,26 @@ class Residual(nn.Module):
         super().__init__()
         self.is_pre_norm = is_pre_norm
         self.norm = nn.LayerNorm(d_model, norm_epsilon)
-        self.dropout = engine.Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
         self.change, self.result = Probe(), Probe()
 
     def forward(
         self, value: Float[Tensor, "B L D"], layer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "B L D"]:
         """Let the layer change the value."""
-        if self.is_pre_norm:
-            result = value + self.dropout(self.change(layer(self.norm(value))))
-        else:
-            result = self.norm(value + self.dropout(self.change(layer(value))))
-        passed: Tensor = self.result(result)
-        return passed
+        return self.after(value, layer(self.before(value)))
 
-    def packed(self, stream: Stream, layer: Callable[[Tensor], Tensor]) -> Stream:
-        """The residual around packed rows."""
-        if self.is_pre_norm:
-            total, normed = stream.normed(self.norm)
-            return Stream(total, layer(normed), self.dropout.active_p)
-        changed = Stream(stream.value, layer(stream.value), self.dropout.active_p)
-        return Stream(changed.normed(self.norm)[1])
+    def before(self, value: Float[Tensor, "B L D"]) -> Float[Tensor, "B L D"]:
+        """What the layer reads."""
+        return self.norm(value) if self.is_pre_norm else value
+
+    def after(
+        self, value: Float[Tensor, "B L D"], change: Float[Tensor, "B L D"]
+    ) -> Float[Tensor, "B L D"]:
+        """The value with the layer's change."""
+        total = value + self.dropout(self.change(change))
+        passed: Tensor = self.result(total if self.is_pre_norm else self.norm(total))
+        return passed
 
 
 class FeedForward(nn.Module):
@@ -174,7 +126,7 @@ class FeedForward(nn.Module):
         self.widen = nn.Linear(d_model, d_inner)
         self.narrow = nn.Linear(d_inner, d_model)
         self.activation = ACTIVATIONS[activation]
-        self.dropout = engine.Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
         self.inner = Probe()
         for linear in (self.widen, self.narrow):
             nn.init.xavier_uniform_(linear.weight)
@@ -185,14 +137,3 @@ class FeedForward(nn.Module):
         inner = self.inner(self.activation(self.widen(value)))
         narrowed: Tensor = self.narrow(self.dropout(inner))
         return narrowed
-
-    def packed(self, value: Float[Tensor, "N D"]) -> Float[Tensor, "N D"]:
-        """The network over packed rows."""
-        p, widen, narrow = self.dropout.active_p, self.widen, self.narrow
-        fused = _FUSED.get(self.activation)
-        if fused is not None:
-            inner = fused(engine.linear(value, widen.weight), widen.bias, p)
-        else:
-            inner = self.activation(engine.linear(value, widen.weight, widen.bias))
-            inner = engine.dropout(inner, p)
-        return engine.linear(inner, narrow.weight, narrow.bias)

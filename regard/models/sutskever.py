@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from torch import nn
 
 from regard.attention import Site
-from regard.engine import Dropout
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.lstmn import build_reader
 from regard.models.recurrent import (
@@ -41,7 +40,7 @@ class SutskeverDecoder(nn.Module):
         super().__init__()
         self.embedding = embedding
         self.recurrence = Recurrence(cell, sizes.d_embedding, sizes)
-        self.dropout = Dropout(sizes.dropout)
+        self.dropout = nn.Dropout(sizes.dropout)
 
     def forward(
         self, target: Int[Tensor, "B T"], remembered: Remembered

@@ -12,14 +12,12 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from regard.attention import MultiHeadAttention, Probe, Sinusoidal, Site, Store, Unplaced, masks
-from regard.models.decoder import DecoderLayer, DecoderState
-from regard.models.encoder import EncoderLayer, Sizes
+from regard.attention import Cache, Probe, Sinusoidal, Site, Unplaced, masks
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.halting import Depth, Halting
 from regard.models.model import Predicted
-from regard.models.packing import packed_places
 from regard.models.sublayers import Embedding
+from regard.models.transformer import DecoderLayer, DecoderState, EncoderLayer, Sizes
 from regard.models.tying import tied_embeddings, tied_output
 from regard.shapes import Bool, Float, Int, Tensor
 
@@ -128,33 +126,27 @@ class RepeatedDecoder(Repeated):
         return self.repeat(target, lambda x, _: self.layer(x, mask, memory, memory_mask))
 
     def start(
-        self, memory: Float[Tensor, "M D"], memory_places: Int[Tensor, "B S"]
+        self, memory: Float[Tensor, "B S D"], memory_mask: Bool[Tensor, "B 1 1 S"]
     ) -> DecoderState:
         """Project the source once, for all steps; what is written has keys for each step."""
-        nothing = memory.new_empty(0, 2 * memory.shape[1])
-        return DecoderState(
-            written=tuple(Store.of(nothing) for _ in range(self.depth.n_steps)),
-            places=memory_places.new_empty(len(memory_places), 0),
-            memory=(self.layer.cross.remember(memory),),
-            memory_places=memory_places,
-            probes=(),
-        )
+        remembered = self.layer.cross.project(memory, memory)
+        return DecoderState((None,) * self.depth.n_steps, (remembered,), memory_mask)
 
     def step(
         self, state: DecoderState, tokens: Int[Tensor, "R"]
     ) -> tuple[Float[Tensor, "R D"], DecoderState]:
         """Take one more token a row, and give the vector that predicts the next."""
-        first, grown = state.places.shape[1], list[Store]()
-        state = state.with_new_places()
+        grown: list[Cache] = []
 
         def layer(value: Tensor, step: int) -> Tensor:
-            written = state.written[step - 1]
-            changed, store = self.layer.step_watched(value, written, state.memory[0], state)
-            grown.append(store)
+            past, (memory,) = state.written[step - 1], state.memory
+            changed, seen = self.layer.step(value, past, memory, state.memory_mask)
+            grown.append(seen)
             return changed
 
+        first = state.n_written
         thought = self.repeat(tokens[:, None], layer, first=first, is_whole=False)
-        return thought.value[:, 0], replace(state, written=tuple(grown))
+        return thought.value[:, 0], replace(state, written=tuple(grown), n_written=first + 1)
 
 
 class UniversalTransformer(EncoderDecoder):
@@ -234,9 +226,8 @@ class UniversalTransformer(EncoderDecoder):
 
     def start(self, source: Int[Tensor, "B S"]) -> DecoderState:
         """Read the source."""
-        is_real = source != self.padding
-        memory = self.encoder(source, masks.keeping(is_real)).value[is_real]
-        return self.decoder.start(memory, packed_places(is_real))
+        mask = masks.keeping(source != self.padding)
+        return self.decoder.start(self.encoder(source, mask).value, mask)
 
     def step(
         self, state: DecoderState, tokens: Int[Tensor, "R"]
@@ -244,10 +235,3 @@ class UniversalTransformer(EncoderDecoder):
         """Take one more token a row, and give the logits of the next."""
         hidden, after = self.decoder.step(state, tokens)
         return self.logits(self.output(hidden)), after
-
-    def freeze(self) -> None:
-        """Promise that the weights will not change: attention joins its projections once."""
-        super().freeze()
-        for module in self.modules():
-            if isinstance(module, MultiHeadAttention):
-                module.freeze()

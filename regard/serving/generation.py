@@ -63,7 +63,7 @@ def stream_texts(
     The last chunk of a text, and no other, has a reason. Bytes that are no whole character wait for
     the next token. Texts that are not wanted any more are not gone on with.
     """
-    model, tokenizer = generator.model, generator.tokenizer
+    tokenizer = generator.tokenizer
     prompts = [tokenizer.encode(request.prompt) for request in requests]
     texts = [StreamedText(tokenizer, prompt) for prompt in prompts]
     n_left = [request.max_tokens for request in requests]
@@ -72,7 +72,11 @@ def stream_texts(
         for request, prompt in zip(requests, prompts, strict=True)
     ]
     for i, event in stream_together(
-        model, openings, context=generator.limit, is_wanted=is_wanted, device=generator.device
+        generator.engine,
+        openings,
+        context=generator.limit,
+        is_wanted=is_wanted,
+        device=generator.device,
     ):
         if isinstance(event, Written):
             n_left[i] -= 1

@@ -137,7 +137,7 @@ class MomentCache:
 
 def _open(folder: Path, update: int | None) -> OpenedModel:
     loaded = load_moment(folder, update)
-    loaded.model.freeze()
+    loaded.model.eval().requires_grad_(False)
     return open_model(loaded)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from regard.decoding import Search
-from regard.models import BeamQuestion, EncoderDecoder, Ended, SearchesItself
+from regard.models import BeamQuestion, Ended, SearchesItself
 from regard.serving.catalogue import Served
 from regard.serving.queue import Cancelled, Item
 from regard.serving.settings import Bounds, check_tokens
@@ -26,7 +26,7 @@ class _StreamingState:
     written: Int[Tensor, "R L"] | None = None
 
 
-class StreamingModel(EncoderDecoder):
+class StreamingStep:
     """Streams the best unfinished outputs of some sources, and is cancelled when none is wanted.
 
     It wraps the model that computes, one for each batch. Whichever search runs over it, the first
@@ -36,12 +36,11 @@ class StreamingModel(EncoderDecoder):
 
     def __init__(
         self,
-        inner: EncoderDecoder,
+        inner: Any,
         is_wanted: Callable[[], bool],
         emit: Callable[[Source, Sequence[int]], None],
         sources: Set[Source] = frozenset(),
     ) -> None:
-        super().__init__(inner.padding)
         self.inner, self.is_wanted, self.emit, self.sources = inner, is_wanted, emit, sources
 
     def start(self, source: Int[Tensor, "B S"]) -> _StreamingState:
@@ -182,10 +181,13 @@ class TranslationRunner:
             for item in streamed[source]:
                 item.emit(partial)
 
-        model = StreamingModel(
-            translator.models[0], lambda: any(item.is_wanted for item in items), emit, set(streamed)
+        def is_wanted() -> bool:
+            return any(item.is_wanted for item in items)
+
+        sources = set(streamed)
+        return replace(
+            translator, through=lambda inner: StreamingStep(inner, is_wanted, emit, sources)
         )
-        return replace(translator, loaded=replace(translator.loaded, model=model))
 
 
 def check_texts(served: Served[Translator], texts: Sequence[str], bounds: Bounds) -> None:

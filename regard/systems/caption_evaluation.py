@@ -131,7 +131,7 @@ def _captions(
     return [
         decode(found[0].tokens)
         for source in sources
-        for found in search_captions(opened.model, source.to(opened.device), search)
+        for found in search_captions(opened.engine, source.to(opened.device), search)
     ]
 
 

@@ -140,7 +140,7 @@ class PictureCaptioner(OpenedModel):
         """The captions of each picture, best first, as they are found."""
         tokenizer = self.loaded.target_tokenizer
         for window in windows(pictures, batch_rows):
-            for found in search_captions(self.model, self._read_pictures(window), search):
+            for found in search_captions(self.engine, self._read_pictures(window), search):
                 yield [_caption(tokenizer, one) for one in found]
 
     def score(self, pairs: Iterable[tuple[Picture, str]]) -> Iterator[Scored]:

@@ -53,7 +53,7 @@ def untrained(opened: Held) -> Held:
         torch.manual_seed(_SEED)
         sizes = len(loaded.source_tokenizer), len(loaded.target_tokenizer)
         model = build(loaded.recipe.model, *sizes).to(opened.device)
-    model.freeze()
+    model.eval().requires_grad_(False)
     return replace(opened, loaded=replace(loaded, model=model))
 
 

@@ -34,7 +34,7 @@ _PATIENCE = 2.0  # with 1 it misses longer outputs that our ranking prefers
 class CTranslate2Translator(Translator):
     """One model, searched by CTranslate2, whose scores rank; alignments are the model's own."""
 
-    engine: Any = field(default=None, repr=False)
+    foreign: Any = field(default=None, repr=False)  # CTranslate2's translator
     source_tokens: Sequence[str] = field(default=(), repr=False)
     target_ids: dict[str, int] = field(default_factory=dict, repr=False)
 
@@ -56,7 +56,7 @@ class CTranslate2Translator(Translator):
         n_workers = torch.get_num_threads() if where == "cpu" else 1
         with ExitStack() as stack:
             path = stack.enter_context(kept_beside(loaded, compute))
-            engine = ctranslate2().Translator(
+            foreign = ctranslate2().Translator(
                 str(path),
                 device=where,
                 compute_type=compute,
@@ -68,7 +68,7 @@ class CTranslate2Translator(Translator):
             loaded,
             (),
             max_tokens,
-            engine,
+            foreign,
             tokens_of(loaded.source_tokenizer),
             {token: i for i, token in enumerate(tokens)},
         )
@@ -82,7 +82,7 @@ class CTranslate2Translator(Translator):
         while window := list(islice(waiting, n_ahead)):
             n_ahead = min(_READ_AHEAD, 4 * n_ahead)
             # Few sentences are divided among the workers, so that none has nothing to do.
-            share = -(-len(window) // self.engine.num_translators)
+            share = -(-len(window) // self.foreign.num_translators)
             yield from self._window(window, search, min(batch_rows, share))
 
     def _search_as_found(
@@ -108,7 +108,7 @@ class CTranslate2Translator(Translator):
         options, power = _options(search)
         if search.sampling is not None:
             ctranslate2().set_random_seed(search.sampling.seed + (lines[0].number or 0))
-        results = self.engine.translate_batch(
+        results = self.foreign.translate_batch(
             [self._tokens(line) for line in lines],
             max_batch_size=n_together,
             max_input_length=0,

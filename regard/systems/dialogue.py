@@ -123,7 +123,7 @@ class Chat:
 
     def _streamed(self, ids: list[int], search: Search, number: int) -> Iterator[int]:
         found = stream(
-            self.translator.models[0],
+            self.translator.decoders[0],
             [*ids[: self.translator.limit], EOS],
             search.sampling,
             most=search.limits.most,

@@ -153,7 +153,7 @@ class TextEncoder(OpenedModel):
             encoded = self.tokenizer.encode_many(window)
             read = [ids[: self.limit - 2] for ids in encoded]
             rows = [row for ids in read for row in self._taken_out(ids)]
-            values = chain.from_iterable(read_log_probabilities(self.model, rows, self.device))
+            values = chain.from_iterable(read_log_probabilities(self.engine, rows, self.device))
             for whole, ids in zip(encoded, read, strict=True):
                 pieces = tuple(map(self.tokenizer.token, ids))
                 found = tuple(islice(values, len(ids)))
@@ -229,7 +229,7 @@ class TextEncoder(OpenedModel):
     @torch.inference_mode()
     def _vectors(self, rows: list[Ids]) -> list[Float[Tensor, "D"]]:
         section, vectors, end = self._section, list[Tensor](), 0
-        words = self.model.words(passage_batch(rows).source.to(self.device))
+        words = self.engine.words(passage_batch(rows).source.to(self.device))
         for row in rows:
             begin, end = end, end + len(row) + 2
             vector = POOLINGS[section.pooling](words[begin:end])

@@ -343,7 +343,7 @@ def _untrained(opened: OpenedModel, seed: int) -> Model:
         model = build(
             loaded.recipe.model, *map(len, (loaded.source_tokenizer, loaded.target_tokenizer))
         )
-    model.to(opened.device).freeze()
+    model.to(opened.device).eval().requires_grad_(False)
     return model
 
 

@@ -124,7 +124,7 @@ class TextClassifier(LabellingModel):
         for first in range(0, len(texts), _ROWS):
             rows = [self.row(one)[0] for one in texts[first : first + _ROWS]]
             read = labelled_batch([(np.asarray(row), np.asarray([NOTHING])) for row in rows]).source
-            yield from self.likeliest(self.model(read.to(self.device)), k)
+            yield from self.likeliest(self.engine(read.to(self.device)), k)
 
     def evaluate(self, data: str, k: int = 1) -> LabelEvaluation:
         """Accuracy, F1 of each label and who is taken for whom, of examples with right labels."""

@@ -24,14 +24,13 @@ from regard.models.bahdanau import Bahdanau
 from regard.models.compressed_decoder import CompressedDecoder
 from regard.models.convolutional import ConvolutionalSeq2Seq
 from regard.models.copying_transformer import CopyingTransformer
-from regard.models.encoder import Sizes
 from regard.models.halting import Depth
 from regard.models.luong import Luong
 from regard.models.model import Model
 from regard.models.ntm import NeuralTuring, Slots
 from regard.models.recurrent import RecurrentSizes
 from regard.models.sutskever import Sutskever
-from regard.models.transformer import Transformer
+from regard.models.transformer import Sizes, Transformer
 from regard.models.universal import UniversalTransformer
 
 

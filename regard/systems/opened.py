@@ -1,7 +1,7 @@
 """What a user holds: an open model folder, and what one can do with it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar
 
@@ -9,6 +9,7 @@ import torch
 
 from regard.config import NETWORKS
 from regard.decoding import Search
+from regard.engine import for_decoding
 from regard.errors import UsageError, WrongModelError
 from regard.folder import LoadedModel
 from regard.inspection.ablation import Change, Changes, ablated, changes_of
@@ -40,6 +41,20 @@ Held = TypeVar("Held", bound="OpenedModel")
 Reads = Literal["texts", "pictures", "seeds"]  # what a model is given
 
 
+class Engines:
+    """What computes in place of the networks of an opened model: chosen once, at the first use."""
+
+    def __init__(self) -> None:
+        self._chosen: dict[int, tuple[Model, Any]] = {}
+
+    def of(self, model: Model) -> Any:
+        """What computes for a model whose weights do not change any more."""
+        found = self._chosen.get(id(model))
+        if found is None:  # the model is kept too, so that its number stays its own
+            found = self._chosen[id(model)] = (model, for_decoding(model))
+        return found[1]
+
+
 @dataclass(frozen=True)
 class OpenedModel:
     """A model that is ready for use; what it is decides what it can do.
@@ -48,6 +63,7 @@ class OpenedModel:
     """
 
     loaded: LoadedModel
+    engines: Engines = field(default_factory=Engines, repr=False, compare=False, kw_only=True)
 
     side: ClassVar[str] = "cross"  # the attention that short names of heads mean
     takes: ClassVar[frozenset[str]] = frozenset()  # of a trace: "search", "n_new"
@@ -61,7 +77,7 @@ class OpenedModel:
     def open(cls: type[Held], folder: str | Path, *, device: str | torch.device = "cpu") -> Held:
         """Open a model folder, whose model is of this system."""
         opened = cls(load(folder, device))
-        opened.model.freeze()
+        opened.model.eval().requires_grad_(False)
         return opened
 
     @property
@@ -73,6 +89,11 @@ class OpenedModel:
     def model(self) -> Model:
         """The network."""
         return self.loaded.model
+
+    @property
+    def engine(self) -> Any:
+        """What computes for the network where nobody watches: engine's form of it, or itself."""
+        return self.engines.of(self.model)
 
     @property
     def device(self) -> torch.device:
@@ -443,7 +464,7 @@ def open_model(
         return model
     if not isinstance(model, LoadedModel):
         model = load(model, device)
-        model.model.freeze()
+        model.model.eval().requires_grad_(False)
     opened: OpenedModel = system_of(model.recipe).open(model)
     return opened
 

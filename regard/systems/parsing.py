@@ -250,7 +250,7 @@ class TreeParser(LabellingModel):
             places[firsts] = 0
             pairs.append((np.asarray(ids), places))
         batch = labelled_batch(pairs).to(self.device)
-        heads, labels = parse_batch(self.model, batch.source, batch.target != NOTHING, self.labels)
+        heads, labels = parse_batch(self.engine, batch.source, batch.target != NOTHING, self.labels)
         return [
             (mine, [self.labels[one] for one in told])
             for mine, told in zip(heads, labels, strict=True)

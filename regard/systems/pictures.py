@@ -208,7 +208,7 @@ class PictureGenerator(OpenedModel):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(recipe.training.seed)
             model = _build(recipe.model, 0, 0)
-        model.to(self.device).freeze()
+        model.to(self.device).eval().requires_grad_(False)
         return PictureGenerator(replace(self.loaded, model=model))
 
     def _drawing(self, source: Any) -> Drawing:

@@ -13,7 +13,7 @@ import torch
 from regard.config import Recipe, known
 from regard.data import TaughtBatches
 from regard.devices import choose_device, peak_memory, require_memory_to_train
-from regard.engine import keep_heap
+from regard.engine import for_training, keep_heap
 from regard.errors import RegardError, UsageError
 from regard.models import Model, Transformer
 from regard.systems.system import build, prepare, system_of
@@ -131,7 +131,7 @@ class _Session:
         prepared, budget, _ = self.planned(prepared, keeper)
         model = self.built(prepared, is_new=not keeper.last_update())
         n_parameters = model.n_parameters
-        _split(model, prepared.recipe, ranks.n_ranks)
+        model = _computed(model, prepared.recipe, ranks.n_ranks)
         keeper.begin(
             prepared.recipe,
             prepared.source_tokenizer,
@@ -164,7 +164,9 @@ class _Session:
         has_budget, minutes = asked.training.has_budget, asked.training.minutes
         speed = 1.0
         if before is None and (has_budget or is_measured):
-            trial = self.run_of(prepared, self.built(prepared, is_new=True), keeper)
+            model = self.built(prepared, is_new=True)
+            model = for_training(model, precision=prepared.recipe.training.precision)
+            trial = self.run_of(prepared, model, keeper)
             speed = keeper.ranks.share([seconds_an_update(trial, minutes)])[0]
         if not has_budget:
             return prepared, None, speed
@@ -210,16 +212,18 @@ class _Session:
         )
 
 
-def _split(model: Model, recipe: Recipe, n_ranks: int) -> None:
-    """Compile a model, or spread it over processes, where the recipe says so."""
-    if not isinstance(model, Transformer):  # the recipe allows neither of the others
-        return
-    if recipe.training.shard:
-        if n_ranks < 2:
-            raise UsageError(
-                "training.shard = true spreads a model over several processes: start them with "
-                "torchrun --nproc-per-node 2 -m regard train ..., or leave it out"
-            )
+def _computed(model: Model, recipe: Recipe, n_ranks: int) -> Model:
+    """What computes in the model's place: spread over processes or compiled, or by the engine."""
+    training = recipe.training
+    if training.shard and n_ranks < 2:
+        raise UsageError(
+            "training.shard = true spreads a model over several processes: start them with "
+            "torchrun --nproc-per-node 2 -m regard train ..., or leave it out"
+        )
+    if not isinstance(model, Transformer) or not (training.shard or training.compile):
+        return for_training(model, precision=training.precision)
+    if training.shard:
         shard(model)
-    if recipe.training.compile:
-        model.compile_hidden()
+    if training.compile:  # made for GPUs
+        model.hidden = torch.compile(model.hidden, dynamic=True)  # type: ignore[method-assign]
+    return model

@@ -116,7 +116,7 @@ class Summariser(Translator):
     def _streamed(self, ids: list[int], search: Search) -> Iterator[str]:
         written = StreamedText(self.target_tokenizer)
         found = stream(
-            self.models[0],
+            self.decoders[0],
             [*ids, EOS],
             search.sampling,
             most=search.limits.most,

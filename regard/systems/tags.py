@@ -183,7 +183,7 @@ class WordTagger(LabellingModel):
                 places[firsts] = 0
                 pairs.append((np.asarray(ids), places))
             batch = labelled_batch(pairs).to(self.device)
-            logits = self.model.label(batch.source, batch.target != NOTHING)
+            logits = self.engine.label(batch.source, batch.target != NOTHING)
             yield from (best for (best,) in self.likeliest(logits, 1))
 
 

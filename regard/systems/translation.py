@@ -1,11 +1,11 @@
 """Translation: a model folder, or several that vote, from sentences to sentences."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, TypeVar, Unpack, overload
+from typing import Any, ClassVar, TypeVar, Unpack, overload
 
 import torch
 
@@ -71,6 +71,8 @@ class Translator(OpenedModel):
 
     others: tuple[LoadedModel, ...] = ()  # that vote with it
     max_tokens: int | None = None  # of a source; what is beyond is left out
+    # What a service lays around all that decodes.
+    through: Callable[[Any], Any] | None = field(default=None, kw_only=True)
 
     takes: ClassVar[frozenset[str]] = frozenset({"search"})
     reads_sources: ClassVar[bool] = True
@@ -104,7 +106,7 @@ class Translator(OpenedModel):
         first, *others = (load(path, device) for path in paths)
         translator = cls(first, tuple(others), max_tokens)
         for model in translator.models:
-            model.freeze()
+            model.eval().requires_grad_(False)
         return translator
 
     @property
@@ -112,6 +114,12 @@ class Translator(OpenedModel):
         """The models that vote."""
         networks = (one.model for one in (self.loaded, *self.others))
         return tuple(one for one in networks if isinstance(one, EncoderDecoder))
+
+    @property
+    def decoders(self) -> tuple[Any, ...]:
+        """What decodes for each of them."""
+        own = tuple(self.engines.of(model) for model in self.models)
+        return own if self.through is None else tuple(map(self.through, own))
 
     @property
     def source_tokenizer(self) -> Tokenizer:
@@ -305,13 +313,13 @@ class Translator(OpenedModel):
         self, lines: Iterable[SourceLine], search: Search, batch_rows: int
     ) -> Iterator[list[Hypothesis]]:
         """What is found for each line, in order: the part that another engine may take over."""
-        return search_many(self.models, lines, search, batch_rows=batch_rows, device=self.device)
+        return search_many(self.decoders, lines, search, batch_rows=batch_rows, device=self.device)
 
     def _search_as_found(
         self, lines: Sequence[SourceLine], search: Search
     ) -> Iterator[tuple[int, list[Hypothesis]]]:
         """The same for one batch, each as it is found."""
-        return search_as_found(self.models, lines, search, device=self.device)
+        return search_as_found(self.decoders, lines, search, device=self.device)
 
     def _asked(self, given: str | Request, place: int) -> _Asked | None:
         """What the search is asked; nothing where there is no token."""

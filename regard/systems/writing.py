@@ -13,7 +13,7 @@ from regard.config import Network, Recipe, known
 from regard.config.alone import GptSection
 from regard.data import Batch, Plan, Windows, held_out_windows
 from regard.decoding import Sampling, Search, Slid, Written, stream
-from regard.engine import linear_cross_entropy
+from regard.engine import for_decoding, linear_cross_entropy
 from regard.errors import UsageError, WrongModelError
 from regard.inspection.importance import Losses
 from regard.inspection.recording import record
@@ -221,7 +221,9 @@ class TextGenerator(OpenedModel):
     ) -> Iterator[int | Slid]:
         model, seen = self.model, list(prompt)
         device = model.output.weight.device
-        written = stream(model, prompt, sampling, most=most, context=model.context, device=device)
+        written = stream(
+            self.engine, prompt, sampling, most=most, context=model.context, device=device
+        )
         if looks is None:
             yield from (one if isinstance(one, Slid) else one.token for one in written)
             return
@@ -318,7 +320,7 @@ class WritingValidation(TextValidation):
         given = self.example()
         opening = self.tokenizer.encode(given) or [BOS]
         events = stream(
-            model,
+            for_decoding(model),
             opening,
             Sampling(temperature=TEMPERATURE),
             most=max(1, round(_WRITTEN / (self.n_characters or 1.0))),

@@ -20,7 +20,6 @@ def shard(model: Transformer) -> None:
     """Spread a model over the processes, layer by layer; gradients are summed, not averaged."""
     from torch.distributed.fsdp import FSDPModule, fully_shard, register_fsdp_forward_method
 
-    model.packs_rows = False  # the packed path goes around the hooks that gather a layer's weights
     for layer in [*model.encoder.layers, *model.decoder.layers]:
         fully_shard(layer)
     fully_shard(model)

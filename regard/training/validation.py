@@ -9,6 +9,7 @@ import torch
 
 from regard.data import Batch, Corpus, collate
 from regard.decoding import Search, SourceLine, search_many
+from regard.engine import for_decoding
 from regard.evaluation import LabelQuality, Quality, judge
 from regard.models import EncoderDecoder, Model
 from regard.special import EOS
@@ -170,11 +171,13 @@ class Validation(HeldOut):
     def _outputs(
         self, model: EncoderDecoder, rows: Sequence[int], should_stop: Callable[[], bool]
     ) -> list[str]:
+        if not rows:
+            return []
         sources = (self.corpus[i][0].tolist() for i in rows)
         lines = (SourceLine((*source, EOS)) for source in sources)
         device = next(model.parameters()).device
         found = search_many(
-            [model],
+            [for_decoding(model)],
             lines,
             Search(width=1),
             batch_rows=_ROWS,

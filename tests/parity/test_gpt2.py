@@ -8,6 +8,7 @@ import torch
 
 from regard.config import Recipe, TrainingSection
 from regard.config.alone import GptSection
+from regard.engine import for_decoding
 from regard.folder import LoadedModel, save
 from regard.models import Gpt
 from regard.special import BOS
@@ -62,12 +63,12 @@ def test_it_writes_what_they_write(pair: Both) -> None:
         )[0, given.shape[1] :].tolist()
     own = loaded.source_tokenizer
     assert isinstance(own, Elsewhere)
-    loaded.model.freeze()
+    writer = for_decoding(loaded.model)
     written, ids = [], own.encode("the animal")
-    state = loaded.model.start(torch.tensor([ids]))
+    state = writer.start(torch.tensor([ids]))
     token = BOS
     for _ in range(12):
-        logits, state = loaded.model.step(state, torch.tensor([token]))
+        logits, state = writer.step(state, torch.tensor([token]))
         token = int(logits.argmax())
         written.append(own.rows[token])
     assert written == expected

@@ -79,7 +79,7 @@ def _untrained(translator: Translator) -> EncoderDecoder:
         torch.manual_seed(_SEED)
         model = build(translator.loaded.recipe.model, *sizes)
     assert isinstance(model, EncoderDecoder)
-    model.to(translator.device).freeze()
+    model.to(translator.device).eval().requires_grad_(False)
     return model
 
 

@@ -19,7 +19,6 @@ from regard.attention import (
     Normaliser,
     Score,
     Soft,
-    Store,
     build_score,
     masks,
 )
@@ -262,58 +261,16 @@ def test_cache_rows_can_be_reordered_repeated_and_dropped() -> None:
     [None, build_score("additive", WIDTH // HEADS, WIDTH // HEADS, HEADS)],
     ids=["fused", "open"],
 )
-def test_a_store_grown_word_by_word_is_the_whole_computation(score: Score | None) -> None:
+def test_extended_word_by_word_it_is_the_whole_computation(score: Score | None) -> None:
     attention = MultiHeadAttention(WIDTH, HEADS, score=score).double()
     value = torch.randn(BATCH, KEYS, WIDTH, dtype=torch.float64)
     whole = attention(value, value, value, masks.causal(KEYS))
-    store = attention.remember(value[0, :0])
+    past: Cache | None = None
     for t in range(KEYS):
-        places = BATCH * torch.arange(t + 1)[None] + torch.arange(BATCH)[:, None]
-        step, store = attention.extend(value[:, t], store, places)
-        torch.testing.assert_close(step, whole[:, t], rtol=1e-12, atol=1e-12)
-    assert store.length == BATCH * KEYS
-
-
-def test_rows_look_up_places_of_a_store() -> None:
-    attention = MultiHeadAttention(WIDTH, HEADS)
-    query, memory = inputs()
-    store = attention.remember(memory.flatten(0, 1))
-    places = torch.arange(BATCH * KEYS).view(BATCH, KEYS).clone()
-    places[1, 2:] = -1
-    mask = (places >= 0)[:, None, None]
-    expected = attention(query[:, :1], memory, memory, mask)[:, 0]
-    torch.testing.assert_close(attention.recall(query[:, 0], store, places), expected)
-    heard: list[torch.Size] = []
-    attention.weights.attach(lambda value: heard.append(value.shape) or value)
-    torch.testing.assert_close(attention.recall(query[:, 0], store, places), expected)
-    assert heard == [(BATCH, HEADS, 1, KEYS)]
-
-
-def test_a_store_is_a_value() -> None:
-    """Two that grow out of one do not see each other, though they begin in the same memory."""
-    first = Store.of(torch.zeros(0, 4)).append(torch.full((2, 4), 1.0))
-    left, right = first.append(torch.full((3, 4), 2.0)), first.append(torch.full((1, 4), 3.0))
-    assert left.key[:, 0].tolist() == [1, 1, 2, 2, 2]
-    assert right.value[:, 1].tolist() == [1, 1, 3]
-    assert first.key.shape == (2, 2)
-    assert left.memory.data_ptr() == first.memory.data_ptr() != right.memory.data_ptr()
-    many = left.append(torch.full((2000, 4), 4.0))
-    assert many.key[:5, 0].tolist() == [1, 1, 2, 2, 2]
-    assert many.length == 2005
-
-
-def test_gradients_flow_through_a_store() -> None:
-    attention = MultiHeadAttention(
-        WIDTH, HEADS, score=build_score("additive", WIDTH // HEADS, WIDTH // HEADS, HEADS)
-    )
-    value = torch.randn(BATCH, WIDTH, requires_grad=True)
-    store = attention.remember(value[:0])
-    _, store = attention.extend(value, store, torch.arange(BATCH)[:, None])
-    both = torch.arange(2 * BATCH).view(2, BATCH).T
-    context, _ = attention.extend(torch.ones_like(value), store, both)
-    context.sum().backward()
-    assert value.grad is not None
-    assert bool((value.grad != 0).any())
+        step, past = attention.extend(value[:, t : t + 1], past)
+        torch.testing.assert_close(step[:, 0], whole[:, t], rtol=1e-12, atol=1e-12)
+    assert past is not None
+    assert past.length == KEYS
 
 
 def build_normaliser(name: str) -> Normaliser:

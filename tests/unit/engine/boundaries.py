@@ -10,8 +10,10 @@ import numpy as np
 import torch
 
 from regard import engine
-from regard.engine import Adam, BeamQuestion, LayerOptions, Spans
+from regard.engine import Adam, LayerOptions, Spans
+from regard.engine.beams import require_fit
 from regard.errors import SizeError
+from regard.models import BeamQuestion
 
 row, rows, table = torch.zeros(32), torch.zeros(6, 32), torch.zeros(9, 32)
 ids = torch.zeros(6, dtype=torch.long)
@@ -38,10 +40,6 @@ def step(*sizes: int, number: int = 1) -> None:
     engine.adam_step(adam, weights, gradient, moments, factor=1.0, rate=0.1, step=number)
 
 
-def recall(places: torch.Tensor, key: torch.Tensor = table, n_heads: int = 2) -> None:
-    engine.recall(rows, key, table, places, n_heads)
-
-
 def embed(given: torch.Tensor, places: torch.Tensor, positions: torch.Tensor = table) -> None:
     engine.embed(table, given, positions, places, scale=1.0, p=0.0)
 
@@ -60,7 +58,7 @@ def layers(*parameters: list[torch.Tensor], where: Spans = spans, n_options: int
 def ask(longest: list[int], n_best: int = 1, dtype: type = np.int64) -> None:
     numbers = np.array(longest, dtype)
     prefixes = np.zeros((2, 1), np.int64)
-    _ = BeamQuestion(2, n_best, 0, 0, numbers, prefixes, np.ones(5), 0, 2, 3).told
+    require_fit(BeamQuestion(2, n_best, 0, 0, numbers, prefixes, np.ones(5), 0, 2, 3))
 
 
 def of(*numbers: int, dtype: torch.dtype = torch.int32) -> torch.Tensor:
@@ -79,14 +77,6 @@ CASES: dict[str, Callable[[], object]] = {
     "no heads": lambda: attend(spans, n_heads=0),
     "heads that do not divide": lambda: attend(spans, n_heads=5),
     "a width that is not three": lambda: attend(spans, 97),
-    "the 0 best": lambda: engine.top(rows, 0),
-    "the -1 best": lambda: engine.top(rows, -1),
-    "more than there are": lambda: engine.top(rows, 33),
-    "the best of nothing": lambda: engine.log_sum_exp(torch.zeros(3, 0)),
-    "too few places": lambda: recall(torch.zeros(5, 3, dtype=torch.int32)),
-    "places beyond the keys": lambda: recall(torch.full((6, 3), 900_000, dtype=torch.int32)),
-    "fewer keys than values": lambda: recall(torch.zeros(6, 3, dtype=torch.int32), table[:3]),
-    "heads of a recall": lambda: recall(torch.zeros(6, 3, dtype=torch.int32), n_heads=0),
     "too few targets": lambda: engine.linear_cross_entropy(rows, table, ids[:2]),
     "too many targets": lambda: engine.linear_cross_entropy(rows[:2], table, ids),
     "a narrow weight": lambda: engine.linear_cross_entropy(rows, table[:, :16].contiguous(), ids),

@@ -1,10 +1,18 @@
-"""Every operation has two paths; tests that take ``path`` run on both."""
+"""Operations are the kernels' alone; the loss and Adam have two paths, and ``path`` takes both."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from regard.engine import is_native, without_native
+
+_REASON = "no C++ kernels: install g++ on Linux, for example with apt-get install g++"
+
+
+@pytest.fixture
+def native() -> None:
+    if not is_native():
+        pytest.skip(_REASON)
 
 
 @pytest.fixture(params=["C++", "torch"])
@@ -15,4 +23,4 @@ def path(request: pytest.FixtureRequest) -> Iterator[str]:
     elif is_native():
         yield "C++"
     else:
-        pytest.skip("no C++ kernels: install g++ on Linux, for example with apt-get install g++")
+        pytest.skip(_REASON)

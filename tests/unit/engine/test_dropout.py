@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from regard import engine
-from regard.engine.noise import keep_mask
 
 SIGMAS = 4.5  # one honest generator in 100,000 strays further
 
@@ -28,7 +27,7 @@ def correlation(a: Tensor, b: Tensor) -> float:
 
 
 @pytest.mark.parametrize("p", [0.1, 0.3, 0.5])
-def test_the_share_that_stays(path: str, p: float) -> None:
+def test_the_share_that_stays(native: None, p: float) -> None:
     n, d = 700, 300
     mask = kept(n, d, p)
     assert stray(mask.mean(), p, n * d) < SIGMAS
@@ -37,13 +36,13 @@ def test_the_share_that_stays(path: str, p: float) -> None:
 
 
 @pytest.mark.parametrize("width", [1, 7, 16, 127, 128, 129, 200])
-def test_the_share_at_every_width(path: str, width: int) -> None:
+def test_the_share_at_every_width(native: None, width: int) -> None:
     n = 40_000 // width
     assert stray(kept(n, width, 0.3).mean(), 0.3, n * width) < SIGMAS
 
 
 @pytest.mark.parametrize("p", [0.1, 0.3, 0.5])
-def test_what_stays_is_scaled_up(path: str, p: float) -> None:
+def test_what_stays_is_scaled_up(native: None, p: float) -> None:
     value = torch.randn(50, 33)
     dropped = engine.dropout(value, p)
     stays = dropped != 0
@@ -51,7 +50,7 @@ def test_what_stays_is_scaled_up(path: str, p: float) -> None:
 
 
 @pytest.mark.parametrize("lag", [(0, 1), (1, 0), (0, 4), (0, 16), (0, 64), (0, 128), (3, 5)])
-def test_neighbours_are_independent(path: str, lag: tuple[int, int]) -> None:
+def test_neighbours_are_independent(native: None, lag: tuple[int, int]) -> None:
     mask = kept(400, 300, 0.5)
     down, right = lag
     other = mask[down:, right:]
@@ -59,13 +58,13 @@ def test_neighbours_are_independent(path: str, lag: tuple[int, int]) -> None:
     assert abs(correlation(here, other)) < SIGMAS / math.sqrt(here.numel())
 
 
-def test_two_calls_are_independent(path: str) -> None:
+def test_two_calls_are_independent(native: None) -> None:
     torch.manual_seed(3)
     first, second = (engine.dropout(torch.ones(300, 200), 0.3) != 0 for _ in range(2))
     assert abs(correlation(first.double(), second.double())) < SIGMAS / math.sqrt(60_000)
 
 
-def test_the_seed_decides(path: str) -> None:
+def test_the_seed_decides(native: None) -> None:
     assert torch.equal(kept(31, 17, 0.3, seed=5), kept(31, 17, 0.3, seed=5))
     assert not torch.equal(kept(31, 17, 0.3, seed=5), kept(31, 17, 0.3, seed=6))
     near = kept(300, 200, 0.5, seed=5), kept(300, 200, 0.5, seed=6)
@@ -73,7 +72,7 @@ def test_the_seed_decides(path: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [(5, 33), (1, 1), (2, 3, 7), (13,), ()])
-def test_backward_drops_what_forward_dropped(path: str, shape: tuple[int, ...]) -> None:
+def test_backward_drops_what_forward_dropped(native: None, shape: tuple[int, ...]) -> None:
     value = torch.rand(shape).add(0.5).requires_grad_()
     dropped = engine.dropout(value, 0.5)
     grad = torch.rand(shape) + 0.5
@@ -82,7 +81,7 @@ def test_backward_drops_what_forward_dropped(path: str, shape: tuple[int, ...]) 
     torch.testing.assert_close(value.grad, grad * (dropped / value).detach())
 
 
-def test_a_transposed_value_or_gradient(path: str) -> None:
+def test_a_transposed_value_or_gradient(native: None) -> None:
     """Rows of other strides than the kernel's."""
     value = torch.rand(6, 5).add(0.5).t().requires_grad_()
     dropped = engine.dropout(value, 0.5)
@@ -92,39 +91,21 @@ def test_a_transposed_value_or_gradient(path: str) -> None:
     torch.testing.assert_close(grad, factor)
 
 
-def test_no_dropout_is_the_value_itself(path: str) -> None:
+def test_no_dropout_is_the_value_itself(native: None) -> None:
     value = torch.randn(3, 4)
     assert engine.dropout(value, 0.0) is value
     module = engine.Dropout(0.3)
     assert module.eval()(value) is value
-    assert module.active_p == 0.0
-    assert module.train().active_p == 0.3
-    assert not torch.equal(module(value), value)
-    assert repr(module) == "Dropout(p=0.3)"
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
-def test_other_types_take_the_torch_path(dtype: torch.dtype) -> None:
-    dropped = engine.dropout(torch.ones(40, 50, dtype=dtype), 0.5)
-    assert dropped.dtype == dtype
-    assert set(dropped.unique().tolist()) == {0.0, 2.0}
+    assert not torch.equal(module.train()(value), value)
 
 
 @pytest.mark.parametrize("p", [1e-7, 0.999, 0.999999])
-def test_extreme_shares_give_finite_numbers(path: str, p: float) -> None:
+def test_extreme_shares_give_finite_numbers(native: None, p: float) -> None:
     dropped = engine.dropout(torch.ones(30, 50), p)
     assert dropped.isfinite().all()
-    assert engine.dropout(torch.ones(3, 5, dtype=torch.float64), p).isfinite().all()
 
 
-def test_a_mask_of_an_odd_number_of_elements() -> None:
-    mask, scale = keep_mask((3, 5, 7), 0.25, key=9)
-    assert mask.shape == (3, 5, 7)
-    assert mask.dtype == torch.bool
-    assert scale == pytest.approx(4 / 3)
-
-
-def test_noise_inside_other_operations_has_the_same_share(path: str) -> None:
+def test_noise_inside_other_operations_has_the_same_share(native: None) -> None:
     """Embedding, feed-forward and add & norm draw as dropout does."""
     n, d, p = 500, 130, 0.3
     torch.manual_seed(2)
@@ -148,7 +129,7 @@ def test_noise_inside_other_operations_has_the_same_share(path: str) -> None:
 
 
 @pytest.mark.parametrize("n_keys", [1, 5, 16, 19])
-def test_attention_drops_weights(path: str, n_keys: int) -> None:
+def test_attention_drops_weights(native: None, n_keys: int) -> None:
     """With equal keys and values of ones, a head's output is the share of its weights that stay."""
     n_sentences, n_heads, width, p = 200, 2, 32, 0.3
     starts = torch.arange(n_sentences + 1, dtype=torch.int32) * n_keys

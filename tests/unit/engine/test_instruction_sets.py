@@ -8,7 +8,14 @@ from torch import Tensor
 
 from regard.data import MemoryCorpus, collate
 from regard.decoding import Search, beam_search
-from regard.engine import dropout, instructions, supported_instructions, using_instructions
+from regard.engine import (
+    dropout,
+    for_decoding,
+    for_training,
+    instructions,
+    supported_instructions,
+    using_instructions,
+)
 from regard.models import Sizes, Transformer
 from regard.training.tasks import translation
 
@@ -39,7 +46,7 @@ def learn() -> list[Tensor]:
     """Whole layers, attention and the loss, forth and back, noise included."""
     pairs = [([4, 5, 6, 7, 8], [9, 4]), ([5], [6, 6, 7, 8, 9, 5, 4]), ([7, 8], [5])]
     model = network(0.2)
-    loss, _ = translation(model, collate(MemoryCorpus(pairs), range(3)), 0.1)
+    loss, _ = translation(for_training(model), collate(MemoryCorpus(pairs), range(3)), 0.1)
     loss.backward()
     return [loss.detach(), *(p.grad for p in model.parameters() if p.grad is not None)]
 
@@ -47,8 +54,8 @@ def learn() -> list[Tensor]:
 def search() -> list[Tensor]:
     source = torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0], [5, 3, 0, 0, 0]])
     model = network(0.0)
-    model.freeze()
-    found = beam_search(model, source, Search(width=7, n_best=3))
+    model.eval().requires_grad_(False)
+    found = beam_search(for_decoding(model), source, Search(width=7, n_best=3))
     tokens = [torch.tensor(one.tokens) for row in found for one in row]
     return [*tokens, torch.tensor([one.score for row in found for one in row])]
 

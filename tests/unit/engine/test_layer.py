@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from regard.attention import masks
-from regard.engine import LayerOptions, Spans, add_norm, is_native, without_native
+from regard.engine import LayerOptions, Spans, for_training, is_native, without_native
+from regard.engine.packed import PackedEncoder, Parts
 from regard.models import Gpt, Sizes
-from regard.models.encoder import EncoderLayer
-from regard.models.packing import pack
-from regard.models.sublayers import Stream
+from regard.models.sublayers import Embedding, build_positions
+from regard.models.transformer import Encoder, EncoderLayer
 from regard.training import Updater
 
 LENGTHS = [[1], [5, 40, 1, 33], [64, 64], [101]]
@@ -49,13 +49,19 @@ def step_by_step() -> Iterator[None]:
         yield
 
 
-def finished(stream: Stream) -> Tensor:
-    if stream.change is None:
-        return stream.value
-    width = stream.value.shape[1]
-    return add_norm(stream.value, stream.change, torch.ones(width), torch.zeros(width), p=stream.p)[
-        0
-    ]
+def packed(layer: EncoderLayer, value: Tensor, spans: Spans) -> Tensor:
+    """What an encoder of this one layer makes of packed rows, without a norm at the end."""
+    width = value.shape[1]
+    embedding = Embedding(3, width, build_positions("none", width, 1), 0.0, 0)
+    encoder = Encoder(embedding, 0, Sizes(width, 1, width))
+    encoder.layers.append(layer)
+    return PackedEncoder(encoder)(value, spans)
+
+
+def serves(layer: EncoderLayer) -> bool:
+    """Whether the kernel computes the whole layer."""
+    parts = Parts.of(layer)
+    return parts.options.serves(parts.parameters())
 
 
 def learned(result: Tensor, value: Tensor, layer: EncoderLayer) -> dict[str, Tensor]:
@@ -86,8 +92,8 @@ def test_it_is_the_layer_over_padded_rows(
 ) -> None:
     layer = build(sizes, is_pre_norm=is_pre_norm, activation=activation)
     value = torch.randn(sum(lengths), sizes[0]).requires_grad_()
-    assert layer.options.serves(layer.listed_parameters())
-    ours = layer.packed(Stream(value), spans_of(lengths, is_causal=is_causal)).value
+    assert serves(layer)
+    ours = packed(layer, value, spans_of(lengths, is_causal=is_causal))
     rows = []
     for sentence in value.split(lengths):
         n = len(sentence)
@@ -106,14 +112,14 @@ def test_its_noise_is_that_of_the_single_steps(is_pre_norm: bool, activation: st
     value = torch.randn(70, 32).requires_grad_()
     spans = spans_of([3, 50, 17], is_causal=True)
     torch.manual_seed(4)
-    ours = finished(layer.packed(Stream(value), spans))
+    ours = packed(layer, value, spans)
     torch.manual_seed(4)
     with step_by_step():
-        theirs = finished(layer.packed(Stream(value), spans))
+        theirs = packed(layer, value, spans)
     torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
     assert_same(learned(ours, value, layer), learned(theirs, value, layer))
     torch.manual_seed(5)
-    assert not torch.allclose(finished(layer.packed(Stream(value), spans)), ours)
+    assert not torch.allclose(packed(layer, value, spans), ours)
 
 
 @kernel
@@ -130,7 +136,7 @@ def test_any_number_of_threads_computes_the_same(is_pre_norm: bool, lengths: lis
         for n in (1, 2, 3):
             torch.set_num_threads(n)
             torch.manual_seed(6)
-            result = finished(layer.packed(Stream(value), spans))
+            result = packed(layer, value, spans)
             found.append((result, learned(result, value, layer)))
     finally:
         torch.set_num_threads(before)
@@ -152,7 +158,7 @@ def test_who_does_a_piece_changes_nothing(is_pre_norm: bool) -> None:
         for n in (1, *[5] * 30):
             torch.set_num_threads(n)
             torch.manual_seed(6)
-            result = finished(layer.packed(Stream(value), spans))
+            result = packed(layer, value, spans)
             found.append({"result": result, **learned(result, value, layer)})
     finally:
         torch.set_num_threads(before)
@@ -169,7 +175,7 @@ def test_gradients_are_added_where_they_gather() -> None:
     value, spans = torch.randn(9, 32), spans_of([4, 5], is_causal=True)
 
     def learn() -> None:
-        layer.packed(Stream(value), spans).value.square().sum().backward()  # type: ignore[no-untyped-call]
+        packed(layer, value, spans).square().sum().backward()  # type: ignore[no-untyped-call]
 
     learn()
     once = {name: p.grad.clone() for name, p in layer.named_parameters() if p.grad is not None}
@@ -190,10 +196,10 @@ def test_gradients_are_added_where_they_gather() -> None:
 def test_a_gradient_that_was_put_aside_meanwhile_begins_anew() -> None:
     layer = build(is_pre_norm=True, activation="gelu")
     value, spans = torch.randn(9, 32).requires_grad_(), spans_of([4, 5], is_causal=True)
-    layer.packed(Stream(value), spans).value.square().sum().backward()  # type: ignore[no-untyped-call]
+    packed(layer, value, spans).square().sum().backward()  # type: ignore[no-untyped-call]
     once = {name: p.grad.clone() for name, p in layer.named_parameters() if p.grad is not None}
     Updater(layer)
-    result = layer.packed(Stream(value), spans).value
+    result = packed(layer, value, spans)
     layer.zero_grad(set_to_none=True)
     result.square().sum().backward()  # type: ignore[no-untyped-call]
     for name, parameter in layer.named_parameters():
@@ -206,58 +212,59 @@ def test_without_gradients_it_computes_the_same(is_pre_norm: bool) -> None:
     layer = build(is_pre_norm=is_pre_norm, activation="relu")
     value, spans = torch.randn(9, 32), spans_of([4, 5], is_causal=False)
     with torch.inference_mode():
-        calm = layer.packed(Stream(value), spans).value
-    torch.testing.assert_close(calm, layer.packed(Stream(value), spans).value)
+        calm = packed(layer, value, spans)
+    torch.testing.assert_close(calm, packed(layer, value, spans))
 
 
+@kernel
 @norms
-def test_without_gradients_layers_follow_each_other_the_same(path: str, is_pre_norm: bool) -> None:
-    model = Gpt(
-        11, Sizes(32, 2, 48, is_pre_norm, "gelu", 0.0, 0.0, 0.0, 0.0), n_layers=3, context=9
-    )
+def test_without_gradients_layers_follow_each_other_the_same(is_pre_norm: bool) -> None:
+    sizes = Sizes(32, 2, 48, is_pre_norm, "gelu", 0.0, 0.0, 0.0, 0.0)
+    model = for_training(Gpt(11, sizes, n_layers=3, context=9))
     ids = torch.tensor([[4, 5, 6, 7, 8, 9, 4], [5, 5, 6, 0, 0, 0, 0]])
     with torch.inference_mode():
-        calm = model.hidden_packed(pack(ids, ids != 0))
-    torch.testing.assert_close(calm, model.hidden_packed(pack(ids, ids != 0)))
+        calm = model.predict(ids, ids != 0).hidden
+    torch.testing.assert_close(calm, model.predict(ids, ids != 0).hidden)
 
 
+@kernel
 @pytest.mark.parametrize(
     ("sizes", "activation"),
-    [((24, 2, 32), "gelu"), ((32, 2, 20), "gelu"), ((32, 2, 48), "silu")],
-    ids=["narrow heads", "odd inner width", "another activation"],
+    [((32, 2, 20), "gelu"), ((32, 2, 48), "silu")],
+    ids=["odd inner width", "another activation"],
 )
 def test_what_the_kernel_does_not_serve_is_composed(
     sizes: tuple[int, int, int], activation: str
 ) -> None:
     layer = build(sizes, is_pre_norm=True, activation=activation)
-    assert not layer.options.serves(layer.listed_parameters())
+    assert not serves(layer)
     value = torch.randn(5, sizes[0])
-    ours = finished(layer.packed(Stream(value), spans_of([5], is_causal=True)))
+    ours = packed(layer, value, spans_of([5], is_causal=True))
     torch.testing.assert_close(ours, layer(value[None], masks.causal(5))[0], rtol=1e-4, atol=1e-5)
 
 
 def test_other_numbers_and_other_layouts_are_composed() -> None:
     layer = build(is_pre_norm=True, activation="gelu")
-    assert layer.options.serves(layer.listed_parameters()) == is_native()
+    assert serves(layer) == is_native()
     with without_native():
-        assert not layer.options.serves(layer.listed_parameters())
-    assert not layer.options.serves(layer.double().listed_parameters())
+        assert not serves(layer)
+    assert not serves(layer.double())
     layer.float().feedforward.widen.weight.data = torch.randn(32, 48).t()
-    assert not layer.options.serves(layer.listed_parameters())
+    assert not serves(layer)
 
 
+@kernel
 @norms
 @pytest.mark.parametrize("positions", ["learned", "sinusoidal", "none"])
-def test_a_whole_gpt_learns_the_same_on_packed_rows(
-    path: str, is_pre_norm: bool, positions: str
-) -> None:
+def test_a_whole_gpt_learns_the_same_on_packed_rows(is_pre_norm: bool, positions: str) -> None:
     sizes = Sizes(32, 2, 48, is_pre_norm, "gelu", 0.0, 0.0, 0.0, 0.0)
     model = Gpt(11, sizes, n_layers=2, context=9, positions=positions)
     ids = torch.tensor([[4, 5, 6, 7, 8, 9, 4], [5, 5, 6, 0, 0, 0, 0], [9, 0, 0, 0, 0, 0, 0]])
     is_real = ids != 0
     weights = torch.randn(int(is_real.sum()), 32)
     gradients = []
-    for hidden in (model.hidden_packed(pack(ids, is_real)), model.hidden(ids)[is_real]):
+    for one in (for_training(model), model):
+        hidden = one.predict(ids, is_real).hidden
         model.zero_grad()
         (hidden * weights).sum().backward()  # type: ignore[no-untyped-call]
         gradients.append((hidden, {n: p.grad for n, p in model.named_parameters()}))

@@ -167,7 +167,7 @@ def test_searches_are_under_it_as_readings_are(kind: str, change: str) -> None:
         whole = network(SOURCE, TARGET)
         again = network(SOURCE, TARGET)
     torch.testing.assert_close(again, whole, rtol=0, atol=0)
-    network.freeze()
+    network.eval().requires_grad_(False)
     with ablated(network, FIRST[kind], change):
         steps = stepped(network)
     is_real = TARGET != 0
@@ -190,7 +190,7 @@ def test_a_heads_own_weights_change_nothing(kind: str) -> None:
     with ablated(network, given):
         found = network(SOURCE[:1], TARGET[:1])
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
-    network.freeze()
+    network.eval().requires_grad_(False)
     with ablated(network, given):
         state = network.start(SOURCE[:1])
         for t in range(TARGET.shape[1]):

@@ -69,7 +69,7 @@ def test_models_that_are_frozen_or_read_without_gradients_are_measured_too(
     model: Transformer,
 ) -> None:
     expected = head_importance(model, [(3, lambda: losses(model))])
-    model.freeze()
+    model.eval().requires_grad_(False)
     with torch.inference_mode():
         found = head_importance(model, [(3, lambda: losses(model))])
     for head, value in expected.of.items():

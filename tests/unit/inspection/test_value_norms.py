@@ -18,7 +18,7 @@ TARGET = torch.tensor([[2, 5, 6, 9], [2, 7, 8, 3]])
 def test_norms_come_from_the_weights(kind: str, layer: int, is_frozen: bool) -> None:
     model = Transformer(11, 11, Sizes(d_model=12, n_heads=3, d_feedforward=16), n_layers=2).eval()
     if is_frozen:
-        model.freeze()
+        model.eval().requires_grad_(False)
     site = next(site for site in model.sites if (site.kind, site.layer) == (kind, layer))
     attention = model.get_submodule(site.probe.rpartition(".")[0])
     torch.nn.init.normal_(attention.value.bias)

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.data import Batch
+from regard.engine import for_training
 from regard.errors import SizeError
 from regard.inspection.recording import at, record
 from regard.models import Sizes
@@ -73,8 +74,7 @@ def test_packed_rows_are_padded_rows(n_types: int) -> None:
     gradients = []
     for packs in (True, False):
         model = tiny(n_types=n_types).train()
-        model.packs_rows = packs
-        hidden = model.predict(IDS, chosen, types).hidden
+        hidden = (for_training(model) if packs else model).predict(IDS, chosen, types).hidden
         assert hidden.shape == (3, D)
         (hidden * torch.linspace(-1, 1, D)).sum().backward()
         found = {name: p.grad for name, p in model.named_parameters() if p.grad is not None}

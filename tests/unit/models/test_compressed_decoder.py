@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.engine import Dropout
 from regard.errors import SizeError, UsageError
 from regard.inspection.recording import record
 from regard.models import CompressedDecoder, Sizes, long_layers
@@ -67,7 +66,7 @@ def test_the_words_of_the_source_are_learned_where_they_count() -> None:
     assert model.predict(source, target, is_real).cost is None
     model.source_loss = 0.5
     for one in model.modules():
-        if isinstance(one, Dropout):
+        if isinstance(one, torch.nn.Dropout):
             one.p = 0.0
     cost = model.predict(source, target, is_real).cost
     hidden = model.through(model.embedding(source))  # nothing behind a place changes it

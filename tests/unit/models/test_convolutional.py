@@ -229,7 +229,7 @@ def test_there_are_as_many_positions_as_learned() -> None:
 def test_dropout_acts_while_training_only_and_freezing_ends_training() -> None:
     model = build(dropout=0.5)
     assert not torch.allclose(model(SOURCE, TARGET), model(SOURCE, TARGET))
-    model.freeze()
+    model.eval().requires_grad_(False)
     assert torch.equal(model(SOURCE, TARGET), model(SOURCE, TARGET))
     assert not any(parameter.requires_grad for parameter in model.parameters())
     names = {name for name, _ in model.named_parameters(remove_duplicate=False)}
@@ -273,7 +273,7 @@ def test_learns_to_copy() -> None:
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         schedule.step()
-    model.freeze()
+    model.eval().requires_grad_(False)
     source, _ = copies(500, random)
     wanted = [tuple(t for t in row if t not in (PAD, EOS)) for row in source.tolist()]
     written = greedy(model, source)

@@ -1,6 +1,5 @@
 """GPT: as torch's layers under a causal mask, word by word as all at once, and it learns."""
 
-from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -9,7 +8,7 @@ from torch import Tensor, nn
 
 from regard.decoding import Limits, Search, beam_search, greedy, sample
 from regard.decoding.choices import Sampling
-from regard.engine import is_native, without_native
+from regard.engine import for_decoding, for_training, is_native
 from regard.errors import SizeError
 from regard.inspection.recording import at, record
 from regard.models import Sizes
@@ -66,22 +65,20 @@ def test_it_computes_what_torchs_layers_compute() -> None:
 
 def test_packed_rows_are_padded_rows() -> None:
     model, is_real = tiny(), IDS != PAD
-    packed = model.predict(IDS, is_real).hidden
-    model.packs_rows = False
+    packed = for_training(model).predict(IDS, is_real).hidden
     torch.testing.assert_close(packed, model.predict(IDS, is_real).hidden, rtol=1e-5, atol=1e-5)
     assert packed.shape == (11, D)
 
 
 def gradients(model: Gpt) -> dict[str, Tensor]:
     weights = torch.linspace(-1, 1, D)
-    (model.train().predict(IDS, IDS != PAD).hidden * weights).sum().backward()
+    (model.predict(IDS, IDS != PAD).hidden * weights).sum().backward()
     return {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
 
 
 def test_packed_rows_learn_as_padded_rows() -> None:
     one, other = tiny(), tiny()
-    other.packs_rows = False
-    ours, theirs = gradients(one), gradients(other)
+    ours, theirs = gradients(for_training(one)), gradients(other)
     assert ours.keys() == theirs.keys()
     for name, gradient in ours.items():
         torch.testing.assert_close(gradient, theirs[name], rtol=1e-4, atol=1e-5, msg=name)
@@ -96,7 +93,7 @@ def test_the_future_is_invisible() -> None:
     assert not torch.allclose(before[4:], after[4:])
 
 
-@pytest.mark.parametrize("path", ["fused", "watched", "frozen"])
+@pytest.mark.parametrize("path", ["model", "watched", "engine"])
 @pytest.mark.parametrize("positions", ["learned", "sinusoidal", "none"])
 @torch.inference_mode()
 def test_word_by_word_is_all_at_once(path: str, positions: str) -> None:
@@ -107,14 +104,13 @@ def test_word_by_word_is_all_at_once(path: str, positions: str) -> None:
     for row, more in zip(IDS, written, strict=True):
         ids = torch.cat([row[row != PAD], more])[None]
         whole.append(model(ids)[0, -4:])
-    if path == "frozen":
-        model.freeze()
+    writer = for_decoding(model) if path == "engine" else model
     steps = []
 
     def write() -> None:
-        state = model.start(IDS)
+        state = writer.start(IDS)
         for tokens in (torch.full((3,), BOS), *written.t()):
-            logits, state = model.step(state, tokens)
+            logits, state = writer.step(state, tokens)
             steps.append(logits)
 
     if path == "watched":
@@ -127,27 +123,22 @@ def test_word_by_word_is_all_at_once(path: str, positions: str) -> None:
     torch.testing.assert_close(torch.stack(steps, 1), torch.stack(whole), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("path", ["native", "torch"])
 @pytest.mark.parametrize("activation", ["relu", "gelu", "gelu-tanh", "silu"])
 @pytest.mark.parametrize("is_pre_norm", [True, False])
 @torch.inference_mode()
-def test_a_frozen_one_goes_through_the_kernel(
-    is_pre_norm: bool, activation: str, path: str
-) -> None:
+def test_the_engine_writes_as_the_model(is_pre_norm: bool, activation: str) -> None:
     sizes = replace(SIZES, is_pre_norm=is_pre_norm, activation=activation)
-    model, frozen = (tiny(sizes, has_output_bias=True) for _ in range(2))
-    for one in (model, frozen):  # z of both signs and sizes, and a bias that tells
-        one.load_state_dict({name: 2 * value for name, value in one.state_dict().items()})
-        one.output.bias.copy_(torch.linspace(-1, 1, V))
-    with nullcontext() if path == "native" else without_native():
-        frozen.freeze()
-        is_served = path == "native" and is_native() and activation != "silu"
-        assert (frozen._frozen is not None) == is_served
-        state, other = model.start(IDS), frozen.start(IDS)
-        for tokens in torch.tensor([[BOS, BOS, BOS], [4, 5, 6], [7, 8, 9]]):
-            expected, state = model.step(state, tokens)
-            logits, other = frozen.step(other, tokens)
-            torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-4)
+    model = tiny(sizes, has_output_bias=True)
+    # z of both signs and sizes, and a bias that tells
+    model.load_state_dict({name: 2 * value for name, value in model.state_dict().items()})
+    model.output.bias.copy_(torch.linspace(-1, 1, V))
+    writer = for_decoding(model)
+    assert isinstance(writer, Gpt) == (not is_native() or activation == "silu")
+    state, other = model.start(IDS), writer.start(IDS)
+    for tokens in torch.tensor([[BOS, BOS, BOS], [4, 5, 6], [7, 8, 9]]):
+        expected, state = model.step(state, tokens)
+        logits, other = writer.step(other, tokens)
+        torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-4)
 
 
 @torch.inference_mode()

@@ -296,7 +296,7 @@ def test_it_learns_to_turn_sequences_round() -> None:
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         schedule.step()
-    model.freeze()
+    model.eval().requires_grad_(False)
     source, target = turned_round(200, generator)
     wanted = [[token for token in row if token > EOS] for row in target.tolist()]
     found = [list(hypothesis.tokens) for hypothesis in greedy(model, source)]

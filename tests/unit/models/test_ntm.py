@@ -259,7 +259,7 @@ def test_slots_are_not_words() -> None:
 def test_a_frozen_model_decodes_the_same() -> None:
     plain = build().float()
     frozen = copy.deepcopy(plain)
-    frozen.freeze()
+    frozen.eval().requires_grad_(False)
     with torch.inference_mode():
         logits = stepped(frozen, SOURCE, TARGET)
     torch.testing.assert_close(logits, plain(SOURCE, TARGET))
@@ -345,6 +345,6 @@ def test_it_learns_to_copy_and_copies_longer_sequences_too() -> None:
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         schedule.step()
-    model.freeze()
+    model.eval().requires_grad_(False)
     assert n_copied(model, to_copy(200, 1, 10, generator)[0]) >= 198
     assert n_copied(model, to_copy(200, 11, 20, generator)[0]) >= 180

@@ -5,8 +5,9 @@ import torch
 from torch.nn import functional as F
 
 from regard.data import Batch
+from regard.engine import for_decoding
 from regard.models import Transformer
-from regard.models.encoder import Sizes
+from regard.models.transformer import Sizes
 from regard.special import BOS, PAD
 from regard.training.tasks import translation
 
@@ -37,11 +38,10 @@ def test_step_by_step_is_all_at_once(activation: str, d_model: int, is_frozen: b
         expected = model(SOURCE, TARGET)
         plain = model.hidden(SOURCE, TARGET) @ model.output.weight.T
         torch.testing.assert_close(expected, plain + model.output.bias)
-        if is_frozen:
-            model.freeze()
-        state = model.start(SOURCE)
+        decoder = for_decoding(model) if is_frozen else model
+        state = decoder.start(SOURCE)
         for place in range(TARGET.shape[1]):
-            logits, state = model.step(state, TARGET[:, place])
+            logits, state = decoder.step(state, TARGET[:, place])
             torch.testing.assert_close(logits, expected[:, place], atol=2e-5, rtol=1e-5)
 
 

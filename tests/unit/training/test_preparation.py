@@ -8,6 +8,7 @@ import torch
 
 from regard.config import Recipe, read_recipe, undecided
 from regard.data import MemoryCorpus, Subset
+from regard.engine import for_training
 from regard.errors import DataError
 from regard.models import Sizes, Transformer
 from regard.systems import prepare
@@ -234,10 +235,9 @@ def test_training_goes_on_after_validating_longer_sentences() -> None:
     long = Validation(MemoryCorpus([([4] * 600, [5] * 600)]), [], WORDS)
     long.measure(model, translation, decodes=False)
     short = Validation(MemoryCorpus(pairs), [], WORDS)
-    for packs in (True, False):
-        model.packs_rows = packs
+    for one in (model, for_training(model)):
         (_, batch), *_ = short._batches(torch.device("cpu"), len(pairs))
-        translation(model.train(), batch, 0.1)[0].backward()  # type: ignore[no-untyped-call]
+        translation(one.train(), batch, 0.1)[0].backward()  # type: ignore[no-untyped-call]
 
 
 def test_worth_is_by_the_measure_asked_for() -> None:

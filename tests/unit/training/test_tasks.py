@@ -4,11 +4,11 @@ import torch
 from torch.nn import functional as F
 
 from regard.data import Batch
-from regard.models.encoder import Sizes
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.halting import Depth
 from regard.models.luong import Luong
 from regard.models.recurrent import RecurrentSizes
+from regard.models.transformer import Sizes
 from regard.models.universal import UniversalTransformer
 from regard.special import BOS, EOS, PAD
 from regard.training.tasks import translation

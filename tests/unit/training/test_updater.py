@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.data import MemoryCorpus, collate
+from regard.engine import for_training
 from regard.models import Sizes, Transformer
 from regard.training import Ranks, Updater
 from regard.training.tasks import translation
@@ -65,8 +66,7 @@ def test_gradients_gather_over_several_batches_wherever_they_are_computed() -> N
     plain.load_state_dict(ours.state_dict())
     updater = Updater(ours)
     for batch in BATCHES:
-        translation(ours, batch, 0.1)[0].backward()  # type: ignore[no-untyped-call]
-    plain.packs_rows = False
+        translation(for_training(ours), batch, 0.1)[0].backward()  # type: ignore[no-untyped-call]
     total = sum((translation(plain, batch, 0.1)[0] for batch in BATCHES), torch.zeros(()))
     total.backward()  # type: ignore[no-untyped-call]
     for (name, mine), theirs in zip(ours.named_parameters(), plain.parameters(), strict=True):

@@ -1,0 +1,215 @@
+"""Decoding, sooner: a frozen copy of a model that starts, steps, reorders and searches beams.
+
+What a hypothesis has written is a list of places in stores of keys and values: taking, copying and
+dropping hypotheses moves no keys. Whoever watches a model gets the model itself: probes are looked
+at when a search starts, and a search that began watched stays so.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+
+from regard.attention import Learned, Probe
+from regard.engine.beams import search_beams, serves_beam
+from regard.engine.decoder_step import StackWeights, decoder_step
+from regard.engine.embedding import embed
+from regard.engine.frozen import reader_weights, stack_weights
+from regard.engine.places import longer_places, taken_rows
+from regard.engine.reading import ReaderWeights, read_sentences
+from regard.engine.stores import Store
+from regard.engine.training import for_training
+from regard.engine.words import words_of
+from regard.models import BeamQuestion, Ended, Gpt, Model, Transformer
+from regard.models.gpt import GptState
+from regard.models.sublayers import Embedding
+from regard.models.transformer import DecoderLayer, EncoderLayer
+from regard.shapes import Float, Int, Tensor
+
+AnyModel = TypeVar("AnyModel", bound=Model)
+
+
+def for_decoding(model: Model) -> Any:
+    """What decodes for a model whose weights will not change any more, and is sooner done.
+
+    A frozen copy of a Transformer or a GPT where the kernels serve it; of other models, and of
+    those that do not write, what :func:`for_training` gives; or the model itself.
+    """
+    frozen: FrozenTransformer | FrozenGpt | None = None
+    if type(model) is Transformer:  # others that are made of it step by themselves
+        frozen = FrozenTransformer.of(model)
+    elif isinstance(model, Gpt):
+        frozen = FrozenGpt.of(model)
+    return for_training(model) if frozen is None else frozen
+
+
+@dataclass(frozen=True)
+class FrozenState:
+    """What decoding remembers: keys and values of every layer, in rows that hypotheses share."""
+
+    written: tuple[Store, ...]
+    places: Int[Tensor, "R T"]  # of the rows written: -1 is none
+    memory: tuple[Store, ...]  # of the source; a decoder alone has none
+    memory_places: Int[Tensor, "R S"] | None
+    lengths: Int[Tensor, "R"]  # words each row has read and written
+    prompted: Float[Tensor, "R V"] | None = None  # logits after a prompt, until writing begins
+
+    def reorder(self, rows: Int[Tensor, "N"]) -> "FrozenState":
+        """Take these rows, in this order."""
+        seen, prompted = self.memory_places, self.prompted
+        return replace(
+            self,
+            places=taken_rows(self.places, rows),
+            memory_places=None if seen is None else taken_rows(seen, rows),
+            lengths=taken_rows(self.lengths, rows),
+            prompted=None if prompted is None else prompted.index_select(0, rows),
+        )
+
+
+class Frozen:
+    """Frozen layers that write one token a row at a time."""
+
+    def __init__(self, model: Transformer | Gpt, weights: StackWeights) -> None:
+        self.model, self.weights = model, weights
+        self._probes = tuple(part for part in model.modules() if isinstance(part, Probe))
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anyone listens to the model, so that it must compute itself."""
+        return any(probe.is_watched for probe in self._probes)
+
+    def step(self, state: Any, tokens: Int[Tensor, "R"]) -> tuple[Float[Tensor, "R V"], Any]:
+        """Take one more token a row, and give the logits of the next."""
+        if not isinstance(state, FrozenState):
+            return self.model.step(state, tokens)
+        if state.prompted is not None:
+            return state.prompted.clone(), replace(state, prompted=None)
+        first = state.written[0].length
+        stores = tuple(store.with_room(len(tokens)) for store in state.written)
+        grown = replace(
+            state,
+            written=stores,
+            places=longer_places(state.places, first),
+            lengths=state.lengths + 1,
+        )
+        logits = decoder_step(
+            self.weights,
+            _embedded(self.model.decoder.embedding, tokens, state.lengths),
+            [store.memory for store in stores],
+            first,
+            grown.places,
+            [store.memory for store in state.memory],
+            state.memory_places,
+        )
+        return logits, grown
+
+    def reorder(self, state: Any, rows: Int[Tensor, "N"]) -> Any:
+        """Take these rows, in this order."""
+        return state.reorder(rows)
+
+
+class FrozenTransformer(Frozen):
+    """Frozen Transformer: reads in one call, steps in one call, and searches beams by itself."""
+
+    model: Transformer
+
+    def __init__(self, model: Transformer, weights: StackWeights, reader: ReaderWeights) -> None:
+        super().__init__(model, weights)
+        self._reader = reader
+
+    @classmethod
+    def of(cls, model: Transformer) -> "FrozenTransformer | None":
+        """The frozen form of a model; ``None`` where the kernels cannot serve it."""
+        layers = [layer for layer in model.decoder.layers if isinstance(layer, DecoderLayer)]
+        weights = stack_weights(layers, model.decoder.norm, model.output)
+        reader = reader_weights(model.encoder, layers)
+        tables = model.encoder.embedding, model.decoder.embedding
+        if weights is None or reader is None or not all(words_of(one, 1).can_run for one in tables):
+            return None
+        return cls(model, weights, reader)
+
+    def start(self, source: Int[Tensor, "B S"]) -> Any:
+        """Read the source."""
+        if self.is_watched:
+            return self.model.start(source)
+        ids = source.numpy()  # which gives the interpreter to no other thread meanwhile
+        is_real = ids != self.model.padding
+        starts = np.zeros(len(ids) + 1, dtype=np.int32)
+        np.cumsum(is_real.sum(1), out=starts[1:])
+        places = np.where(is_real, np.cumsum(is_real).reshape(ids.shape) - 1, -1)
+        words = words_of(self.model.encoder.embedding, source.shape[1])
+        rows = read_sentences(self._reader, words, torch.from_numpy(ids[is_real]), starts)
+        layers = self.model.decoder.layers
+        widths = [2 * heads * self.weights.d_head for heads, _ in self.weights.heads]
+        assert len(widths) == len(layers)
+        return FrozenState(
+            tuple(Store.of(rows[0].new_empty(0, width)) for width in widths),
+            torch.from_numpy(np.empty((len(ids), 0), dtype=np.int32)),
+            tuple(map(Store.of, rows)),
+            torch.from_numpy(places.astype(np.int32)),
+            torch.from_numpy(np.zeros(len(ids), dtype=np.int64)),
+        )
+
+    def beams(self, source: Int[Tensor, "B S"], asked: BeamQuestion) -> Iterator[Ended] | None:
+        """A beam search without coming back to Python at every step, where that is possible."""
+        embedding = self.model.decoder.embedding
+        is_served = serves_beam(asked) and _reaches(embedding, asked.most)
+        if self.is_watched or not is_served:
+            return None
+        state = self.start(source)
+        rows = [store.memory for store in state.memory]
+        words = words_of(embedding, asked.most)
+        return search_beams(self.weights, words, rows, state.memory_places, asked)
+
+
+class FrozenGpt(Frozen):
+    """Frozen GPT: the model reads prompts, the kernels write on."""
+
+    model: Gpt
+
+    @classmethod
+    def of(cls, model: Gpt) -> "FrozenGpt | None":
+        """The frozen form of a model; ``None`` where the kernels cannot serve it."""
+        layers = [layer for layer in model.decoder.layers if isinstance(layer, EncoderLayer)]
+        weights = stack_weights(layers, model.decoder.norm, model.output)
+        return None if weights is None else cls(model, weights)
+
+    def start(self, source: Int[Tensor, "B S"]) -> Any:
+        """Read prompts, padded on the right; an empty one is <BOS> alone."""
+        state = self.model.start(source)
+        return state if self.is_watched else self._frozen(state)
+
+    def _frozen(self, state: GptState) -> FrozenState:
+        """What the model has read, real words alone, as rows of stores."""
+        is_real = state.is_real
+        assert state.prompted is not None
+        rows = [
+            torch.cat([heads.transpose(1, 2).flatten(2)[is_real] for heads in pair], dim=1)
+            for pair in ((cache.key, cache.value) for cache in state.caches)
+        ]
+        places = (is_real.flatten().cumsum(0) - 1).view(is_real.shape).masked_fill(~is_real, -1)
+        return FrozenState(
+            written=tuple(map(Store.of, rows)),
+            places=places.int(),
+            memory=(),
+            memory_places=None,
+            lengths=state.lengths,
+            prompted=self.model.output(state.prompted),
+        )
+
+
+def _embedded(
+    embedding: Embedding, tokens: Int[Tensor, "R"], places: Int[Tensor, "R"]
+) -> Float[Tensor, "R D"]:
+    words = words_of(embedding, int(places.max()) + 1)
+    if words.positions is None:
+        return torch.nn.functional.embedding(tokens, words.table) * words.scale
+    return embed(words.table, tokens, words.positions, places, scale=words.scale, p=0.0)
+
+
+def _reaches(embedding: Embedding, n_places: int) -> bool:
+    """Whether there is a position for each of so many places."""
+    positions = embedding.positions
+    return not isinstance(positions, Learned) or n_places <= len(positions.table)
