@@ -68,8 +68,10 @@ class Stream:
         return Stream(Stream(self.value, layer(self.value), p).normed(residual.norm)[1])
 
     def finished(self, norm: nn.Module) -> Float[Tensor, "N D"]:
-        """What leaves a stack: with pre-norm the last change is added and the sum normalised."""
-        return self.normed(norm)[1] if isinstance(norm, nn.LayerNorm) else self.value
+        """What leaves a stack: the last change is added, and the sum normalised if it ends so."""
+        if isinstance(norm, nn.LayerNorm):
+            return self.normed(norm)[1]
+        return self.value if self.change is None else self.value + dropout(self.change, self.p)
 
 
 def attended(

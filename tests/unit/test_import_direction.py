@@ -23,13 +23,14 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "counting": (),
     "config": ("errors", "counting"),
     "text": ("errors", "files", "special"),  # not shapes, which brings torch in
-    "engine": ("errors", "files", "shapes"),
-    "attention": (*BOTTOM, "engine"),
+    "attention": BOTTOM,
     "evaluation": BOTTOM,
     "corpora": ("errors", "text.turns"),
     "data": (*BOTTOM, "files", "text", "corpora"),
-    "models": (*BOTTOM, "engine", "attention"),  # layers take plain arguments
-    "decoding": (*BOTTOM, "engine", "models.interface"),  # any search serves any model
+    "models": (*BOTTOM, "attention"),  # layers take plain arguments
+    # The same numbers, sooner: it knows the models, and they know nothing of it.
+    "engine": (*BOTTOM, "files", "attention", "models"),
+    "decoding": (*BOTTOM, "models.interface"),  # any search serves any model
     "inspection": (*BOTTOM, "files", "text", "attention"),  # its probes; any model that has them
     "folder": (*BOTTOM, "config", "files", "attention", "models", "text"),
     # A run validates by decoding and scoring, and saves as it goes (docs/decisions/001).

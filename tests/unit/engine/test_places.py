@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from regard.attention import longer_places, taken_rows
+from regard.engine.places import longer_places, taken_rows
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (1, 1), (5, 0)])
