@@ -101,7 +101,7 @@ class CTranslate2Translator(Translator):
             )
         if search.limits.least:
             yield from search_many(
-                self.models, lines, search, batch_rows=n_together, device=self.device
+                self.decoders, lines, search, batch_rows=n_together, device=self.device
             )
             return
         limits = [search.limits.longest(len(line.tokens)) for line in lines]
@@ -133,7 +133,7 @@ class CTranslate2Translator(Translator):
 
     def _by_ourselves(self, line: SourceLine, search: Search) -> Iterator[list[Hypothesis]]:
         numbered = line if line.number is not None else replace(line, number=0)
-        return search_many(self.models, [numbered], search, device=self.device)
+        return search_many(self.decoders, [numbered], search, device=self.device)
 
 
 def _options(search: Search) -> tuple[dict[str, Any], float]:

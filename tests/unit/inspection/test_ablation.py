@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from regard.attention import Hard, MultiHeadAttention
+from regard.attention import Hard, MultiHeadAttention, Probe
 from regard.config.networks import (
     BahdanauSection,
     ConvolutionalSection,
@@ -325,7 +325,8 @@ def test_changes_that_do_not_fit_are_refused(change: object, sentence: str) -> N
     with pytest.raises(UsageError) as refused, ablated(network, "cross.0.0", change):
         network(SOURCE, TARGET)
     assert str(refused.value) == sentence
-    assert not any(probe.is_watched for probe in network.start(SOURCE).probes)
+    probes = [part for part in network.modules() if isinstance(part, Probe)]
+    assert not any(probe.is_watched for probe in probes)
 
 
 def test_a_model_without_attention_has_no_heads() -> None:
