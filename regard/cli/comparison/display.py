@@ -6,11 +6,13 @@ from pathlib import Path
 
 import typer
 
-from regard.cli.comparison.measuring import Comparison, Contestant
+from regard.cli.comparison.measuring import Comparison, Contestant, TrainedModel
 from regard.cli.progress import Showing
 from regard.cli.terminal import Column, print_table, say
 from regard.counting import counted
 from regard.inspection.figures import Curve, Plot, curves
+
+_N_MARKS = 5  # of the time of training
 
 
 def draw_lengths(compared: Comparison, path: str | Path) -> Path:
@@ -52,7 +54,8 @@ def print_comparison(compared: Comparison, *, is_json: bool) -> None:
     if is_json:
         typer.echo(json.dumps(asdict(compared), ensure_ascii=False, indent=2))
         return
-    for heads, rows in (_qualities(compared), _lengths(compared), _efforts(compared)):
+    tables = _qualities(compared), _lengths(compared), _efforts(compared), _curves(compared)
+    for heads, rows in filter(None, tables):
         others = (Column(head, "left" if head == "kind" else "right") for head in heads[1:])
         print_table([Column(heads[0]), *others], rows)
         say()
@@ -87,13 +90,44 @@ def _efforts(compared: Comparison) -> _Table:
             one.name,
             one.kind,
             f"{one.n_parameters:,}",
+            _minutes(one.trained.minutes),
             _count(one.trained.tokens),
             _count(one.trained.tokens_a_second),
             f"{one.sentences_a_second:.1f}",
         ]
         for one in compared.contestants
     ]
-    return ["model", "kind", "parameters", "tokens seen", "tokens/s", "sentences/s"], rows
+    return [
+        "model",
+        "kind",
+        "parameters",
+        "minutes",
+        "tokens seen",
+        "tokens/s",
+        "sentences/s",
+    ], rows
+
+
+def _curves(compared: Comparison) -> _Table | None:
+    """The lowest validation loss after a fifth, two fifths, ... of the longest training."""
+    longest = max((one.trained.minutes or 0.0 for one in compared.contestants), default=0.0)
+    if not any(one.trained.validations for one in compared.contestants):
+        return None
+    marks = [longest * part / _N_MARKS for part in range(1, _N_MARKS + 1)]
+    rows = [
+        [one.name, *(_lowest(one.trained, minutes) for minutes in marks)]
+        for one in compared.contestants
+    ]
+    return ["validation loss", *(f"{minutes:.3g} min" for minutes in marks)], rows
+
+
+def _lowest(trained: TrainedModel, minutes: float) -> str:
+    losses = [loss for then, loss in trained.validations if then <= minutes + 1e-9]
+    return f"{min(losses):.3f}" if losses else "–"
+
+
+def _minutes(minutes: float | None) -> str:
+    return "not said" if minutes is None else f"{minutes:.3g}"
 
 
 def _count(number: float | None) -> str:

@@ -33,6 +33,8 @@ class TrainedModel:
     updates: int | None
     tokens: float | None  # target tokens seen
     tokens_a_second: float | None
+    minutes: float | None
+    validations: tuple[tuple[float, float], ...]  # minutes, and the loss then
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,15 @@ def _names(models: Sequence[Path]) -> list[str]:
 def _trained(metrics: list[dict[str, Any]]) -> TrainedModel:
     steps = [one for one in metrics if one["event"] == "stepped"]
     if not steps:
-        return TrainedModel(None, None, None)
+        return TrainedModel(None, None, None, None, ())
     updates = max(one["update"] for one in metrics)
     tokens = updates * sum(one["n_tokens"] for one in steps) / len(steps)
     seconds = max(one["seconds"] for one in steps)
-    return TrainedModel(updates, tokens, tokens / seconds if seconds else None)
+    speed = tokens / seconds if seconds else None
+    validations = tuple(
+        (one["seconds"] / 60, one["loss"])
+        for one in metrics
+        if one["event"] == "validated" and one.get("loss") is not None
+    )
+    minutes = max(one["seconds"] for one in metrics) / 60
+    return TrainedModel(updates, tokens, speed, minutes, validations)
