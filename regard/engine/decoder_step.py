@@ -9,11 +9,12 @@ from typing import Any
 import torch
 
 from regard.engine.native import addresses, count, native, pointer
-from regard.engine.panels import Panels
+from regard.engine.panels import LinearStruct, Panels
 from regard.shapes import Float, Int, Tensor
 
 _LANES = 16
 _ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
+_MATRICES = (2, 4, 8, 10, 14, 16)  # where they stand among a layer's weights
 
 
 class _Stack(ctypes.Structure):
@@ -23,10 +24,8 @@ class _Stack(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("n_layers", "D", "F", "E", "V")),
         ("is_pre_norm", ctypes.c_int64),
         ("activation", ctypes.c_int64),
-        *(
-            (name, ctypes.c_void_p)
-            for name in ("layers", "heads", "norm", "shift", "output", "bias")
-        ),
+        *((name, ctypes.c_void_p) for name in ("layers", "heads", "norm", "shift")),
+        ("output", LinearStruct),
         ("epsilon", ctypes.c_float),
     )
 
@@ -54,11 +53,12 @@ class StackWeights:
     @property
     def can_run(self) -> bool:
         """Whether the C++ kernel serves these weights on this machine."""
-        given = [one for one in (*self._listed, *(self.norm or ()), self.bias) if one is not None]
+        given = [*self._listed, *(self.norm or ()), self.bias]
+        floats = [one for one in given if one is not None and one.dtype != torch.uint8]
         return (
             self.d_head % _LANES == 0
             and self.activation in _ACTIVATIONS
-            and native(*given) is not None
+            and native(*floats) is not None
         )
 
     @property
@@ -81,7 +81,8 @@ class StackWeights:
             *(self.is_pre_norm, _ACTIVATIONS.index(self.activation)),
             ctypes.cast(self._starts, ctypes.c_void_p),
             ctypes.cast(self._numbers_of_heads, ctypes.c_void_p),
-            *(pointer(one) for one in (norm, shift, _numbers(self.output), self.bias)),
+            *(pointer(norm), pointer(shift)),
+            LinearStruct() if self.output is None else self.output.told(self.bias),
             self.epsilon,
         )
 
@@ -103,11 +104,16 @@ class StackWeights:
 
     @property
     def _listed(self) -> list[Tensor | None]:
-        return [_numbers(one) for layer in self.layers for one in layer]
+        return [one for layer in self.layers for part in enumerate(layer) for one in _told(*part)]
 
 
-def _numbers(part: Part) -> Tensor | None:
-    return part.numbers if isinstance(part, Panels) else part
+def _told(place: int, part: Part) -> tuple[Tensor | None, ...]:
+    """What the kernels are told of one of a layer's weights: of a matrix, its scales as well."""
+    if place not in _MATRICES:
+        assert not isinstance(part, Panels)
+        return (part,)
+    assert not isinstance(part, Tensor)
+    return (None, None) if part is None else (part.numbers, part.scales)
 
 
 def decoder_step(

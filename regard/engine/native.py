@@ -120,7 +120,7 @@ def _open(wanted: InstructionSet, path: Path) -> Kernels:
     loaded = Kernels(str(path))
     for measuring in (loaded.k_cross_entropy, loaded.k_linear_loss, loaded.k_squares):
         measuring.restype = ctypes.c_double
-    for counting in (loaded.k_layer_room, loaded.k_beams_advance):
+    for counting in (loaded.k_layer_room, loaded.k_beams_advance, loaded.k_int8_bytes):
         counting.restype = ctypes.c_int64
     loaded.k_largest_id.restype = ctypes.c_uint64
     loaded.k_beams_begin.restype = ctypes.c_void_p

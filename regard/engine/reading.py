@@ -11,7 +11,7 @@ import torch
 
 from regard.engine.decoder_step import StackWeights
 from regard.engine.native import addresses, count, native, pointer, require_ids
-from regard.engine.panels import Panels
+from regard.engine.panels import Panels, told_linears
 from regard.engine.words import WordTable
 from regard.shapes import Float, Int, Tensor
 
@@ -30,11 +30,10 @@ class ReaderWeights:
         return self.encoder.can_run and native(*biases) is not None
 
     @cached_property
-    def starts(self) -> tuple[Any, Any, Any]:
-        """How wide keys and values are in each layer of the decoder, its weights and its biases."""
-        weights, biases = zip(*self.memories, strict=True)
-        widths = (ctypes.c_int64 * len(biases))(*map(len, biases))
-        return widths, addresses([one.numbers for one in weights]), addresses(biases)
+    def told(self) -> tuple[Any, Any]:
+        """How wide keys and values are in each layer of the decoder, and what makes them."""
+        widths = (ctypes.c_int64 * len(self.memories))(*(len(bias) for _, bias in self.memories))
+        return widths, told_linears(self.memories)
 
 
 def read_sentences(
@@ -62,7 +61,7 @@ def read_sentences(
         pointer(ids),
         ctypes.c_void_p(starts.ctypes.data),
         count(len(kept)),
-        *weights.starts,
+        *weights.told,
         addresses(kept),
     )
     return kept

@@ -3,7 +3,7 @@
 // Random bits: Philox4x32-7 (Salmon et al. 2011) keyed by (seed), counted by (stream, element / 128): 16 bits an
 // element. A mask is never stored: the backward pass draws the same numbers again.
 #pragma once
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 

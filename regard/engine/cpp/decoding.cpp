@@ -1,6 +1,7 @@
 // What decoding computes, one word a row: looking up what was written, choosing, and a whole decoder in one call.
 #include "attention.h"
 #include "decoding.h"
+#include "int8.h"
 
 namespace {
 
@@ -127,6 +128,14 @@ void activate(Activation kind, i64 d, const float* bias, float* x) {
   }
 }
 
+// C[M, N] = first + x W, for x [M, K] in rows ldx apart
+void multiply(const Linear& w, i64 M, i64 N, i64 K, const float* x, i64 ldx, First first, float* C, i64 ldc) {
+  if (!w.scales) return product_shared(M, N, K, {x, ldx}, static_cast<const float*>(w.numbers), first, C, ldc);
+  static thread_local Integers integers;
+  const Quantised rows = integers.of(M, K, x, ldx);
+  product8_shared(M, N, K, rows, static_cast<const uint8_t*>(w.numbers), w.scales, first, C, ldc);
+}
+
 // Rows of words through all layers and the norm at the end; rows of x lie wide(D) apart. attend(l, A, projected,
 // context) lets queries, keys and values gather, look(l, A, queries, context) lets queries gather from a source, if a
 // layer does: both from rows wide(3 D) apart to rows wide(D) apart. A is the width of all heads, at most D.
@@ -140,30 +149,30 @@ void pass(const Stack& stack, i64 R, float* x, Attend attend, Look look) {
   float *h = room.data(), *projected = h + R * ld, *context = projected + R * ldp, *inner = context + R * ld;
   for (i64 l = 0; l < stack.n_layers; ++l) {
     const Layer& w = stack.layers[l];
-    const Matrix given{is_pre_norm ? h : x, ld};
+    const float* given = is_pre_norm ? h : x;
     if (is_pre_norm) layer_norm(R, D, x, w.norm1, w.shift1, eps, h, ld);
     const i64 own = stack.heads[2 * l] * stack.E, looking = stack.heads[2 * l + 1] * stack.E;
-    product_shared(R, 3 * own, D, given, w.qkv, {w.qkv_bias}, projected, ldp);
+    multiply(w.qkv, R, 3 * own, D, given, ld, {w.qkv.bias}, projected, ldp);
     attend(l, own, projected, context);
-    add_bias(R, D, w.out1_bias, x, ld);
-    if (own) product_shared(R, D, own, {context, ld}, w.out1, {x, ld}, x, ld);
+    add_bias(R, D, w.out1.bias, x, ld);
+    if (own) multiply(w.out1, R, D, own, context, ld, {x, ld}, x, ld);
     if (!is_pre_norm) layer_norm(R, D, x, w.norm1, w.shift1, eps, x, ld);
 
-    if (w.query) {
+    if (w.query.numbers) {
       if (is_pre_norm) layer_norm(R, D, x, w.norm2, w.shift2, eps, h, ld);
-      product_shared(R, looking, D, given, w.query, {w.query_bias}, projected, ldp);
+      multiply(w.query, R, looking, D, given, ld, {w.query.bias}, projected, ldp);
       look(l, looking, projected, context);
-      add_bias(R, D, w.out2_bias, x, ld);
-      if (looking) product_shared(R, D, looking, {context, ld}, w.out2, {x, ld}, x, ld);
+      add_bias(R, D, w.out2.bias, x, ld);
+      if (looking) multiply(w.out2, R, D, looking, context, ld, {x, ld}, x, ld);
       if (!is_pre_norm) layer_norm(R, D, x, w.norm2, w.shift2, eps, x, ld);
     }
 
     if (is_pre_norm) layer_norm(R, D, x, w.norm3, w.shift3, eps, h, ld);
-    product_shared(R, F, D, given, w.widen, {}, inner, ldf);
+    multiply(w.widen, R, F, D, given, ld, {}, inner, ldf);
 #pragma omp parallel for
-    for (i64 r = 0; r < R; ++r) activate(Activation(stack.activation), F, w.widen_bias, inner + r * ldf);
-    add_bias(R, D, w.narrow_bias, x, ld);
-    product_shared(R, D, F, {inner, ldf}, w.narrow, {x, ld}, x, ld);
+    for (i64 r = 0; r < R; ++r) activate(Activation(stack.activation), F, w.widen.bias, inner + r * ldf);
+    add_bias(R, D, w.narrow.bias, x, ld);
+    multiply(w.narrow, R, D, F, inner, ldf, {x, ld}, x, ld);
     if (!is_pre_norm) layer_norm(R, D, x, w.norm3, w.shift3, eps, x, ld);
   }
   if (stack.norm) layer_norm(R, D, x, stack.norm, stack.shift, eps, x, ld);
@@ -177,6 +186,16 @@ extern "C" {
 void k_pack(i64 N, i64 K, const float* W, float* packed) {
 #pragma omp parallel for
   for (i64 p = 0; p < panels(N); ++p) pack_panel_transposed(p, K, N, W, K, packed);
+}
+
+// W [N, K] as products of integers read it: room for k_int8_bytes(N, K), and for up(N, 16) scales.
+void k_pack_int8(i64 N, i64 K, const float* W, uint8_t* packed, float* scales) { pack8(N, K, W, packed, scales); }
+
+i64 k_int8_bytes(i64 N, i64 K) { return up(N, 16) * groups(K) * GROUP; }
+
+// C [M, N] = bias + x W, for x [M, K] end to end
+void k_multiply(const Linear* w, i64 M, i64 N, i64 K, const float* x, float* C) {
+  multiply(*w, M, N, K, x, K, {w->bias}, C, N);
 }
 
 void k_decoder_step(const Stack* stack, i64 R, float* const* written, i64 first, const int32_t* places, i64 T,
@@ -194,14 +213,13 @@ void k_decoder_step(const Stack* stack, i64 R, float* const* written, i64 first,
   const Floats x(R * ld);
   for (i64 r = 0; r < R; ++r) std::copy_n(embedded + r * D, D, x.data + r * ld);
   pass(*stack, R, x.data, attend, look);
-  product_shared(R, V, D, {x.data, ld}, stack->output, {stack->output_bias}, logits, V);
+  multiply(stack->output, R, V, D, x.data, ld, {stack->output.bias}, logits, V);
 }
 
 // B sentences end to end through an encoder, then each of n_kept projections to keys and values side by side, so many
 // numbers wide: what a decoder's layers will look at. starts [B + 1]: where the sentences begin, and the end.
 void k_read(const Stack* stack, const Words* words, i64 B, const i64* ids, const int32_t* starts, i64 n_kept,
-            const i64* kept_widths, const float* const* kept_weights, const float* const* kept_bias,
-            float* const* kept) {
+            const i64* kept_widths, const Linear* memories, float* const* kept) {
   const i64 R = starts[B], D = stack->D, E = stack->E, H = D / E, ld = wide(D), ldp = wide(3 * D);
   const Floats x(R * ld);
   std::vector<i64> at(B);
@@ -218,6 +236,6 @@ void k_read(const Stack* stack, const Words* words, i64 B, const i64* ids, const
   };
   pass(*stack, R, x.data, attend, [](i64, i64, const float*, float*) {});
   for (i64 l = 0; l < n_kept; ++l)
-    product_shared(R, kept_widths[l], D, {x.data, ld}, kept_weights[l], {kept_bias[l]}, kept[l], kept_widths[l]);
+    multiply(memories[l], R, kept_widths[l], D, x.data, ld, {memories[l].bias}, kept[l], kept_widths[l]);
 }
 }  // extern "C"

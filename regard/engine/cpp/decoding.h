@@ -2,10 +2,18 @@
 #pragma once
 #include "base.h"
 
-struct Layer {  // as models/frozen.py lists them; weights are packed (k_pack)
-  const float *norm1, *shift1, *qkv, *qkv_bias, *out1, *out1_bias;
-  const float *norm2, *shift2, *query, *query_bias, *out2, *out2_bias;
-  const float *norm3, *shift3, *widen, *widen_bias, *narrow, *narrow_bias;
+struct Linear {         // packed (k_pack), or, with scales, as integers (k_pack_int8)
+  const void* numbers;  // null: there is none
+  const float *scales, *bias;
+};
+
+struct Layer {  // as engine/frozen.py lists them
+  const float *norm1, *shift1;
+  Linear qkv, out1;
+  const float *norm2, *shift2;
+  Linear query, out2;
+  const float *norm3, *shift3;
+  Linear widen, narrow;
 };
 
 struct Stack {  // as decoder_step.py lists it
@@ -14,7 +22,7 @@ struct Stack {  // as decoder_step.py lists it
   const Layer* layers;
   const i64* heads;  // of each layer: how many attend to the words themselves, and how many look at a source
   const float *norm, *shift;  // at the end of the stack, or null
-  const float *output, *output_bias;  // either may be null
+  Linear output;
   float epsilon;
 };
 
