@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from regard.engine import Precision
 from regard.errors import UsageError
 from regard.systems.opened import OpenedModel, open_model, trace
 from regard.systems.pruning import prune
@@ -25,16 +26,18 @@ def load(
     folder: str | Path | Sequence[str | Path],
     *,
     device: str | torch.device = "cpu",
+    precision: Precision = "float32",
 ) -> OpenedModel:
     """Open a model folder; what it is decides what the model can do.
 
-    Several folders of translators are opened as one that lets them vote.
+    Several folders of translators are opened as one that lets them vote. With ``int8`` a
+    Transformer or a GPT writes by products of 8-bit integers: faster, and nearly the same.
     """
     if isinstance(folder, str | Path):
-        return open_model(folder, device)
+        return open_model(folder, device, precision)
     from regard.systems.translation import Translator
 
-    return Translator.open(folder, device=device)
+    return Translator.open(folder, device=device, precision=precision)
 
 
 def train(

@@ -75,7 +75,7 @@ def evaluate(
     threads: searching.Threads = None,
     device: searching.Device = "auto",
     engine: searching.Engine = None,
-    compute: searching.Compute = None,
+    precision: searching.Precision = "float32",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure a model, or the output of one: BLEU, chrF, TER, exact match, perplexity."""
@@ -133,7 +133,7 @@ def evaluate(
             threads=threads,
             max_tokens=max_tokens,
             engine=engine,
-            compute=compute,
+            precision=precision,
         )
         search = searching.beam_of(beam, alpha, penalty)
         return list(opened.outputs(sources, search, batch)), opened

@@ -62,6 +62,7 @@ def generate(
     head: Annotated[
         int | None, typer.Option(min=0, help="Of one head, from 0.", show_default="the mean of all")
     ] = None,
+    precision: searching.Precision = "float32",
     threads: Annotated[
         int | None,
         typer.Option(
@@ -94,7 +95,7 @@ def generate(
     best = "--greedy for the most probable token each time"
     heat = _TEMPERATURE if temperature is None else temperature
     sampling = None if greedy else searching.drawn_by(heat, top_k, top_p, seed, instead=best)
-    writer = searching.open_as(TextGenerator, model, device, threads)
+    writer = searching.open_as(TextGenerator, model, device, threads, precision=precision)
     if threads is None and writer.model.n_parameters < _SMALL:
         torch.set_num_threads(1)
     text = _arrived() if prompt is None else prompt

@@ -58,9 +58,8 @@ Threads = Annotated[
 Engine = Annotated[
     str | None, typer.Option(metavar="ctranslate2", help="Search by CTranslate2, not by Regard.")
 ]
-Compute = Annotated[
-    str | None,
-    typer.Option(metavar="TYPE", help="Of the engine: float32 or int8.", show_default="float32"),
+Precision = Annotated[
+    str, typer.Option(metavar="TYPE", help="Of the numbers multiplied: float32, or int8: faster.")
 ]
 Ensemble = Annotated[
     list[Path] | None,
@@ -76,24 +75,29 @@ def open_translator(
     threads: int | None,
     max_tokens: int,
     engine: str | None = None,
-    compute: str | None = None,
+    precision: str = "float32",
 ) -> "Translator":
     """The model or models, on the device, with the threads and by the engine asked for."""
     from regard.devices import choose_device
-    from regard.engine import keep_heap
+    from regard.engine import checked_precision, keep_heap
     from regard.systems import Translator
 
     chosen = choose_device(device)
     if chosen.type == "cpu":
         keep_heap()
     set_threads(threads)
-    if is_another(engine, compute, has_ensemble=bool(ensemble)):
+    if is_another(engine, has_ensemble=bool(ensemble)):
         from regard.systems.ctranslate2 import CTranslate2Translator
 
         return CTranslate2Translator.open_engine(
-            model, compute=compute or "float32", device=chosen, max_tokens=max_tokens
+            model, precision=precision, device=chosen, max_tokens=max_tokens
         )
-    return Translator.open([model, *(ensemble or [])], device=chosen, max_tokens=max_tokens)
+    return Translator.open(
+        [model, *(ensemble or [])],
+        device=chosen,
+        max_tokens=max_tokens,
+        precision=checked_precision(precision),
+    )
 
 
 def open_writing(
@@ -103,19 +107,19 @@ def open_writing(
     threads: int | None,
     max_tokens: int,
     engine: str | None = None,
-    compute: str | None = None,
+    precision: str = "float32",
 ) -> "OpenedModel":
     """A model that writes an output for a source, on the device and by the engine asked for."""
-    if is_another(engine, compute, has_ensemble=False):
+    if is_another(engine, has_ensemble=False):
         return open_translator(
             model,
             device=device,
             threads=threads,
             max_tokens=max_tokens,
             engine=engine,
-            compute=compute,
+            precision=precision,
         )
-    return open_any(model, device, threads).with_limit(max_tokens)
+    return open_any(model, device, threads, precision).with_limit(max_tokens)
 
 
 def open_as(
@@ -128,13 +132,16 @@ def open_as(
     return kind.open(model, device=choose_device(device), **options)
 
 
-def open_any(model: Path, device: str, threads: int | None) -> "OpenedModel":
+def open_any(
+    model: Path, device: str, threads: int | None, precision: str = "float32"
+) -> "OpenedModel":
     """A model as whatever it is, on the device and with the threads asked for."""
     from regard.devices import choose_device
+    from regard.engine import checked_precision
     from regard.systems import open_model
 
     set_threads(threads)
-    return open_model(model, choose_device(device))
+    return open_model(model, choose_device(device), checked_precision(precision))
 
 
 def set_threads(threads: int | None) -> None:
@@ -145,18 +152,13 @@ def set_threads(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
-def is_another(engine: str | None, compute: str | None, *, has_ensemble: bool) -> bool:
+def is_another(engine: str | None, *, has_ensemble: bool) -> bool:
     """Whether another engine searches, if what is said of it fits together."""
     from regard.errors import UsageError
 
     if engine not in (None, "ctranslate2"):
         raise UsageError(
             f"there is no engine {engine!r}: choose ctranslate2, or leave out --engine"
-        )
-    if engine is None and compute is not None:
-        raise UsageError(
-            f"--compute {compute} is said of another engine, and Regard computes in float32: "
-            "add --engine ctranslate2"
         )
     if engine is not None and has_ensemble:
         raise UsageError(

@@ -65,7 +65,7 @@ def serve(
     ] = 15.0,
     batch: searching.Batch = 64,
     engine: searching.Engine = None,
-    compute: searching.Compute = None,
+    precision: searching.Precision = "float32",
     threads: searching.Threads = None,
     device: searching.Device = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Log only what goes wrong.")] = False,
@@ -115,13 +115,14 @@ def serve(
     if chosen.type == "cpu":
         keep_heap()
     searching.set_threads(threads)
-    is_fast = searching.is_another(engine, compute, has_ensemble=False)
+    searching.is_another(engine, has_ensemble=False)
     catalogue = open_models(
         models or [],
         languages=told,
         device=chosen,
         max_tokens=max_tokens,
-        compute=(compute or "float32") if is_fast else None,
+        engine=engine,
+        precision=precision,
         roots=runs or [],
     )
     server = Server(create_app(catalogue, settings), settings)

@@ -49,7 +49,7 @@ def translate(
     ] = None,
     ensemble: searching.Ensemble = None,
     engine: searching.Engine = None,
-    compute: searching.Compute = None,
+    precision: searching.Precision = "float32",
     alignments: Annotated[
         bool, typer.Option("--alignments", help="Add which word came from which: ||| 0-0 1-2")
     ] = False,
@@ -103,7 +103,7 @@ def translate(
         threads=threads,
         max_tokens=max_tokens,
         engine=engine,
-        compute=compute,
+        precision=precision,
     )
     writer = Writer(
         translator,

@@ -26,6 +26,7 @@ from regard.engine.native import (
     without_native,
 )
 from regard.engine.norm import add_norm
+from regard.engine.panels import Precision, checked_precision
 from regard.engine.training import for_training
 
 __all__ = [
@@ -33,12 +34,14 @@ __all__ = [
     "Dropout",
     "EndNorm",
     "LayerOptions",
+    "Precision",
     "Spans",
     "adam_step",
     "add_norm",
     "attend_packed",
     "bias_gelu_dropout",
     "bias_relu_dropout",
+    "checked_precision",
     "dropout",
     "embed",
     "encoder_layers",

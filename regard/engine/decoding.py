@@ -17,11 +17,13 @@ from regard.engine.beams import search_beams, serves_beam
 from regard.engine.decoder_step import StackWeights, decoder_step
 from regard.engine.embedding import embed
 from regard.engine.frozen import reader_weights, stack_weights
+from regard.engine.panels import Precision, checked_precision
 from regard.engine.places import longer_places, taken_rows
 from regard.engine.reading import ReaderWeights, read_sentences
 from regard.engine.stores import Store
 from regard.engine.training import for_training
 from regard.engine.words import words_of
+from regard.errors import UsageError
 from regard.models import BeamQuestion, Ended, Gpt, Model, Transformer
 from regard.models.gpt import GptState
 from regard.models.sublayers import Embedding
@@ -31,17 +33,24 @@ from regard.shapes import Float, Int, Tensor
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
-def for_decoding(model: Model) -> Any:
+def for_decoding(model: Model, precision: Precision = "float32") -> Any:
     """What decodes for a model whose weights will not change any more, and is sooner done.
 
     A frozen copy of a Transformer or a GPT where the kernels serve it; of other models, and of
-    those that do not write, what :func:`for_training` gives; or the model itself.
+    those that do not write, what :func:`for_training` gives; or the model itself. ``int8`` makes
+    all products those of 8-bit integers, and is refused where there is no frozen copy.
     """
+    precision = checked_precision(precision)
     frozen: FrozenTransformer | FrozenGpt | None = None
     if type(model) is Transformer:  # others that are made of it step by themselves
-        frozen = FrozenTransformer.of(model)
+        frozen = FrozenTransformer.of(model, precision)
     elif isinstance(model, Gpt):
-        frozen = FrozenGpt.of(model)
+        frozen = FrozenGpt.of(model, precision)
+    if frozen is None and precision != "float32":
+        raise UsageError(
+            f"{precision} is computed by the C++ kernels, on a CPU, for a standard Transformer or "
+            "a GPT, which this is not: leave out the precision"
+        )
     return for_training(model) if frozen is None else frozen
 
 
@@ -120,11 +129,11 @@ class FrozenTransformer(Frozen):
         self._reader = reader
 
     @classmethod
-    def of(cls, model: Transformer) -> "FrozenTransformer | None":
+    def of(cls, model: Transformer, precision: Precision = "float32") -> "FrozenTransformer | None":
         """The frozen form of a model; ``None`` where the kernels cannot serve it."""
         layers = [layer for layer in model.decoder.layers if isinstance(layer, DecoderLayer)]
-        weights = stack_weights(layers, model.decoder.norm, model.output)
-        reader = reader_weights(model.encoder, layers)
+        weights = stack_weights(layers, model.decoder.norm, model.output, precision)
+        reader = reader_weights(model.encoder, layers, precision)
         tables = model.encoder.embedding, model.decoder.embedding
         if weights is None or reader is None or not all(words_of(one, 1).can_run for one in tables):
             return None
@@ -170,10 +179,10 @@ class FrozenGpt(Frozen):
     model: Gpt
 
     @classmethod
-    def of(cls, model: Gpt) -> "FrozenGpt | None":
+    def of(cls, model: Gpt, precision: Precision = "float32") -> "FrozenGpt | None":
         """The frozen form of a model; ``None`` where the kernels cannot serve it."""
         layers = [layer for layer in model.decoder.layers if isinstance(layer, EncoderLayer)]
-        weights = stack_weights(layers, model.decoder.norm, model.output)
+        weights = stack_weights(layers, model.decoder.norm, model.output, precision)
         return None if weights is None else cls(model, weights)
 
     def start(self, source: Int[Tensor, "B S"]) -> Any:

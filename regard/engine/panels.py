@@ -2,17 +2,26 @@
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 
 from regard.engine.native import count, native, pointer
-from regard.errors import SizeError
+from regard.errors import SizeError, UsageError
 from regard.shapes import Float, Tensor
 
 _LANES = 16
 
-Precision = Literal["float32", "int8"]
+Precision = Literal["float32", "int8"]  # of the products of a model whose weights stay
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+
+
+def checked_precision(name: str) -> Precision:
+    """The precision of that name."""
+    for one in PRECISIONS:
+        if one == name:
+            return one
+    raise UsageError(f"there is no precision {name!r}: choose one of {', '.join(PRECISIONS)}")
 
 
 class LinearStruct(ctypes.Structure):

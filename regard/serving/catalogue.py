@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 import torch
 
+from regard.engine import checked_precision
 from regard.errors import ServiceError
 from regard.folder.weights import WEIGHTS
 from regard.serving.languages import Pair, as_pair, guess_pair
@@ -128,13 +129,14 @@ def open_models(
     languages: Mapping[str, Pair] | None = None,
     device: str | torch.device = "cpu",
     max_tokens: int = 512,
-    compute: str | None = None,
+    engine: str | None = None,
+    precision: str = "float32",
     roots: Sequence[Path] = (),
 ) -> Catalogue:
     """Open model folders, each given as PATH or NAME=PATH; a name like zh-en says the languages.
 
-    With ``compute``, translations are searched by CTranslate2 in numbers of that type. Folders that
-    are being trained, or were, are shown as runs too; so are all below ``roots``.
+    ``engine`` and ``precision`` are the translators': ``ctranslate2`` searches for them. Folders
+    that are being trained, or were, are shown as runs too; so are all below ``roots``.
     """
     told = dict(languages or {})
     models: list[Served[OpenedModel]] = []
@@ -149,7 +151,7 @@ def open_models(
         opened, pair = open_model(path, device), None
         if isinstance(opened, Translator):
             pair = told.pop(name, None) or as_pair(name) or guess_pair(opened.loaded.recipe, path)
-            opened = _bounded(opened, torch.device(device), max_tokens, compute)
+            opened = _bounded(opened, torch.device(device), max_tokens, engine, precision)
         models.append(Served(name, opened, pair))
     catalogue = Catalogue(tuple(models), Runs(runs, tuple(roots)))
     if told:
@@ -161,14 +163,19 @@ def open_models(
 
 
 def _bounded(
-    translator: Translator, device: torch.device, max_tokens: int, compute: str | None
+    translator: Translator,
+    device: torch.device,
+    max_tokens: int,
+    engine: str | None,
+    precision: str,
 ) -> Translator:
-    if compute is None:
-        return replace(translator, max_tokens=max_tokens)
+    if engine is None:
+        translator = replace(translator, max_tokens=max_tokens)
+        return translator.with_precision(checked_precision(precision))
     from regard.systems.ctranslate2 import CTranslate2Translator
 
     return CTranslate2Translator.open_engine(
-        translator.loaded.path, compute=compute, device=device, max_tokens=max_tokens
+        translator.loaded.path, precision=precision, device=device, max_tokens=max_tokens
     )
 
 

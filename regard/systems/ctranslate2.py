@@ -43,7 +43,7 @@ class CTranslate2Translator(Translator):
         cls,
         folder: str | Path,
         *,
-        compute: str = "float32",
+        precision: str = "float32",
         device: torch.device | None = None,
         max_tokens: int = MAX_TOKENS,
     ) -> "CTranslate2Translator":
@@ -55,11 +55,11 @@ class CTranslate2Translator(Translator):
         loaded = plain.loaded
         n_workers = torch.get_num_threads() if where == "cpu" else 1
         with ExitStack() as stack:
-            path = stack.enter_context(kept_beside(loaded, compute))
+            path = stack.enter_context(kept_beside(loaded, precision))
             foreign = ctranslate2().Translator(
                 str(path),
                 device=where,
-                compute_type=compute,
+                compute_type=precision,
                 inter_threads=n_workers,  # of one thread each: two of them do not wait
                 intra_threads=1,
             )

@@ -9,7 +9,7 @@ import torch
 
 from regard.config import NETWORKS
 from regard.decoding import Search
-from regard.engine import for_decoding
+from regard.engine import Precision, for_decoding
 from regard.errors import UsageError, WrongModelError
 from regard.folder import LoadedModel
 from regard.inspection.ablation import Change, Changes, ablated, changes_of
@@ -44,14 +44,15 @@ Reads = Literal["texts", "pictures", "seeds"]  # what a model is given
 class Engines:
     """What computes in place of the networks of an opened model: chosen once, at the first use."""
 
-    def __init__(self) -> None:
+    def __init__(self, precision: Precision = "float32") -> None:
+        self.precision: Precision = precision
         self._chosen: dict[int, tuple[Model, Any]] = {}
 
     def of(self, model: Model) -> Any:
         """What computes for a model whose weights do not change any more."""
         found = self._chosen.get(id(model))
         if found is None:  # the model is kept too, so that its number stays its own
-            found = self._chosen[id(model)] = (model, for_decoding(model))
+            found = self._chosen[id(model)] = (model, for_decoding(model, self.precision))
         return found[1]
 
 
@@ -74,9 +75,15 @@ class OpenedModel:
     reads: ClassVar[Reads] = "texts"
 
     @classmethod
-    def open(cls: type[Held], folder: str | Path, *, device: str | torch.device = "cpu") -> Held:
+    def open(
+        cls: type[Held],
+        folder: str | Path,
+        *,
+        device: str | torch.device = "cpu",
+        precision: Precision = "float32",
+    ) -> Held:
         """Open a model folder, whose model is of this system."""
-        opened = cls(load(folder, device))
+        opened = cls(load(folder, device), engines=Engines(precision))
         opened.model.eval().requires_grad_(False)
         return opened
 
@@ -457,7 +464,9 @@ def refuse_sources(opened: OpenedModel, sources: Sequence[str] | None) -> None:
 
 
 def open_model(
-    model: "str | Path | LoadedModel | OpenedModel", device: str | torch.device = "cpu"
+    model: "str | Path | LoadedModel | OpenedModel",
+    device: str | torch.device = "cpu",
+    precision: Precision = "float32",
 ) -> OpenedModel:
     """The model as what it does; of a folder, frozen for use."""
     if isinstance(model, OpenedModel):
@@ -465,7 +474,9 @@ def open_model(
     if not isinstance(model, LoadedModel):
         model = load(model, device)
         model.model.eval().requires_grad_(False)
-    opened: OpenedModel = system_of(model.recipe).open(model)
+    opened: OpenedModel = system_of(model.recipe).open(model, engines=Engines(precision))
+    if precision != "float32":
+        _ = opened.engine  # which refuses what cannot be computed so
     return opened
 
 

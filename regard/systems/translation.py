@@ -11,6 +11,7 @@ import torch
 
 from regard.data import Batch, MemoryCorpus, collate
 from regard.decoding import Hypothesis, Search, SourceLine, search_as_found, search_many
+from regard.engine import Precision
 from regard.errors import UsageError, WrongModelError
 from regard.folder import LoadedModel
 from regard.inspection.importance import Losses
@@ -22,7 +23,7 @@ from regard.systems.alignment import Alignment, Extraction, align_batch
 from regard.systems.evaluation import Evaluation, Lines, evaluate_pairs
 from regard.systems.loading import load
 from regard.systems.networks import build_pair_network
-from regard.systems.opened import OpenedModel, refusal
+from regard.systems.opened import Engines, OpenedModel, refusal
 from regard.systems.pairs import prepare_pairs
 from regard.systems.request import Request, SearchOptions, chosen_search, spellings
 from regard.systems.results import Output, Result, Scored
@@ -98,6 +99,7 @@ class Translator(OpenedModel):
         *,
         device: str | torch.device = "cpu",
         max_tokens: int | None = None,
+        precision: Precision = "float32",
     ) -> Held:
         """Open one model folder, or several that translate together."""
         paths = [folder] if isinstance(folder, str | Path) else folder
@@ -107,7 +109,15 @@ class Translator(OpenedModel):
         translator = cls(first, tuple(others), max_tokens)
         for model in translator.models:
             model.eval().requires_grad_(False)
-        return translator
+        return translator.with_precision(precision)
+
+    def with_precision(self: Held, precision: Precision) -> Held:
+        """A translator that decodes with products of such numbers."""
+        if precision == self.engines.precision:
+            return self
+        chosen = replace(self, engines=Engines(precision))
+        _ = chosen.decoders  # which refuse what cannot be computed so
+        return chosen
 
     @property
     def models(self) -> tuple[EncoderDecoder, ...]:

@@ -117,3 +117,10 @@ def test_at_a_terminal_it_asks() -> None:
     assert process.returncode == 0
     assert answer == translate(given="the dog sleeps\n").stdout
     assert said == f"{MODEL}: a sentence a line; Ctrl-D leaves\n› › \n"
+
+
+def test_an_unknown_precision_is_refused() -> None:
+    done = translate("--precision", "int4", given="the dog sleeps\n")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("regard: there is no precision 'int4'")
+    assert done.stderr.count("\n") == 1

@@ -27,7 +27,7 @@ def engines(
     place = str(small(tmp_path_factory.mktemp("models") / "model", norm="pre").path)
     before = torch.get_num_threads()
     torch.set_num_threads(request.param)
-    theirs = open_models([place], compute="float32")
+    theirs = open_models([place], engine="ctranslate2")
     assert isinstance(theirs.translators[0].opened, CTranslate2Translator)
     with living(open_models([place])) as our_live, living(theirs) as their_live:
         yield our_live, their_live

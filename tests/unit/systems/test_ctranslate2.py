@@ -197,4 +197,4 @@ def test_a_kept_folder_that_is_damaged_is_made_again(
         file.write_bytes(whole[:-9] + b"x" * 9 * (damage == "changed"))
     with kept_beside(loaded, "int8") as path:
         assert file.read_bytes() == whole
-    CTranslate2Translator.open_engine(loaded.path, compute="int8")
+    CTranslate2Translator.open_engine(loaded.path, precision="int8")
