@@ -19,7 +19,6 @@ An engine is given all sentences at once and may order and batch them as it like
   complete hypotheses is better than what is guessed of the best prefix.
 """
 
-import copy
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ import torch
 
 from regard.data import MemoryCorpus, collate
 from regard.decoding import Search, SourceLine, search_many
+from regard.engine import Precision, for_decoding
 from regard.errors import UsageError
 from regard.folder import LoadedModel
 from regard.folder.foreign.ctranslate2_model import tokens_of
@@ -85,6 +85,7 @@ def engines(loaded: LoadedModel, folder: Path) -> tuple[list[Engine], dict[str, 
     found = [
         Engine(OURS, "one worker of two threads", regard(loaded, 1, 2)),
         Engine("regard-2x1", "two workers of one thread", regard(loaded, 2, 1)),
+        Engine("regard-int8-2x1", "int8, two workers of one thread", regard(loaded, 2, 1, "int8")),
     ]
     if "ctranslate2" not in absent:
         fast = export_model(loaded, "ctranslate2", folder / "ctranslate2")
@@ -108,16 +109,17 @@ def _missing(name: str) -> str | None:
     return None
 
 
-def regard(loaded: LoadedModel, n_workers: int, n_threads: int) -> Decode:
+def regard(
+    loaded: LoadedModel, n_workers: int, n_threads: int, precision: Precision = "float32"
+) -> Decode:
     """Regard's own searches, as `regard translate` runs them."""
-    model = copy.deepcopy(loaded.model)
-    model.eval().requires_grad_(False)
+    engine = for_decoding(loaded.model.eval().requires_grad_(False), precision)
 
     def decode(sources: Sources, setting: Setting) -> list[Output]:
         torch.set_num_threads(n_workers * n_threads)  # which the workers share
         lines = [SourceLine((*source, EOS)) for source in sources]
         search = Search(width=setting.width, alpha=setting.penalty, penalty=setting.formula)
-        found = search_many([model], lines, search, n_workers=n_workers, batch_rows=setting.batch)
+        found = search_many([engine], lines, search, n_workers=n_workers, batch_rows=setting.batch)
         return [Output(best.tokens, best.score) for best, *_ in found]
 
     return decode
