@@ -167,6 +167,18 @@ inline float largest(vec x) {  // std::max in a loop is not vectorised without -
 #endif
 }
 
+inline float total(vec x) {  // lane after lane it would wait for every sum
+#ifdef __AVX512F__
+  return _mm512_reduce_add_ps(__m512(x));
+#else
+  float half[WIDTH];
+  store(half, x);
+  for (int n = WIDTH / 2; n; n /= 2)
+    for (int l = 0; l < n; ++l) half[l] += half[l + n];
+  return half[0];
+#endif
+}
+
 inline float row_max(const float* r, i64 n) {
   float top = -INFINITY;
   i64 j = 0;

@@ -34,9 +34,7 @@ void recall(i64 R, i64 K, i64 H, i64 E, const float* q, i64 ldq, const float* k,
           const float* kj = k + at[j] * ldk + h * E;
           vec acc = {};
           for (i64 e = 0; e < E; e += WIDTH) acc += load(qi + e) * load(kj + e);
-          float dot = 0.0f;
-          for (int l = 0; l < WIDTH; ++l) dot += acc[l];
-          p[j] = dot;
+          p[j] = total(acc);
         }
         for (i64 j = n; j < ld; ++j) p[j] = -INFINITY;
         const float top = row_max(p, n);
