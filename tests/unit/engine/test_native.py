@@ -184,13 +184,14 @@ def test_what_a_mac_says_of_its_processor_is_understood(monkeypatch: pytest.Monk
         compiling.processor_features.cache_clear()
 
 
-def test_the_process_has_one_openmp(tmp_path: Path) -> None:
-    maps = Path("/proc/self/maps")
-    if not is_native() or not maps.exists():
-        pytest.skip("needs C++ kernels and /proc")
-    train_a_little()
-    loaded = {line.split()[-1] for line in maps.read_text().splitlines() if "/lib" in line}
-    assert len({one for one in loaded if "libgomp" in one or "libomp" in one}) == 1
+def test_the_kernels_bring_no_openmp_of_their_own() -> None:
+    """They take what torch has loaded: two in one process would wait for each other's threads."""
+    library = native.library()
+    if library is None:
+        pytest.skip("no C++ kernels: install g++ on Linux, for example with apt-get install g++")
+    content = Path(library._name).read_bytes()
+    assert b"omp_get_max_threads" in content
+    assert not any(name in content for name in (b"libgomp", b"libomp", b"libiomp"))
 
 
 def test_the_kernels_are_asked_only_for_float32_on_a_cpu() -> None:
