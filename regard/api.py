@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from regard.engine import Precision
 from regard.errors import UsageError
-from regard.systems.opened import OpenedModel, open_model, trace
+from regard.systems.opened import OpenedModel, Precision, open_model, trace
 from regard.systems.pruning import prune
 from regard.systems.results import Result
 from regard.systems.runs import run_training

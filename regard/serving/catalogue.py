@@ -7,7 +7,6 @@ from typing import Generic, TypeVar
 
 import torch
 
-from regard.engine import checked_precision
 from regard.errors import ServiceError
 from regard.folder.weights import WEIGHTS
 from regard.serving.languages import Pair, as_pair, guess_pair
@@ -171,7 +170,7 @@ def _bounded(
 ) -> Translator:
     if engine is None:
         translator = replace(translator, max_tokens=max_tokens)
-        return translator.with_precision(checked_precision(precision))
+        return translator.with_precision(precision)
     from regard.systems.ctranslate2 import CTranslate2Translator
 
     return CTranslate2Translator.open_engine(

@@ -9,7 +9,8 @@ import torch
 
 from regard.config import NETWORKS
 from regard.decoding import Search
-from regard.engine import Precision, for_decoding
+from regard.engine import Precision as Precision
+from regard.engine import for_decoding
 from regard.errors import UsageError, WrongModelError
 from regard.folder import LoadedModel
 from regard.inspection.ablation import Change, Changes, ablated, changes_of

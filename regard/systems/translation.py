@@ -11,7 +11,7 @@ import torch
 
 from regard.data import Batch, MemoryCorpus, collate
 from regard.decoding import Hypothesis, Search, SourceLine, search_as_found, search_many
-from regard.engine import Precision
+from regard.engine import Precision, checked_precision
 from regard.errors import UsageError, WrongModelError
 from regard.folder import LoadedModel
 from regard.inspection.importance import Losses
@@ -111,11 +111,11 @@ class Translator(OpenedModel):
             model.eval().requires_grad_(False)
         return translator.with_precision(precision)
 
-    def with_precision(self: Held, precision: Precision) -> Held:
+    def with_precision(self: Held, precision: str) -> Held:
         """A translator that decodes with products of such numbers."""
         if precision == self.engines.precision:
             return self
-        chosen = replace(self, engines=Engines(precision))
+        chosen = replace(self, engines=Engines(checked_precision(precision)))
         _ = chosen.decoders  # which refuse what cannot be computed so
         return chosen
 
