@@ -19,7 +19,7 @@ from torch.nn import functional as F
 
 from regard.config import TransformerSection
 from regard.data import Batch
-from regard.engine import is_native, without_native
+from regard.engine import for_training, is_native, without_native
 from regard.special import BOS, EOS, PAD
 from regard.systems import build
 from regard.training.tasks import translation
@@ -72,6 +72,8 @@ def regard(n_tokens: int, *, native: bool) -> Step:
         dropout=DROPOUT,  # the other three dropouts are as this one where nothing is said
     )
     model = build(section, n_tokens, n_tokens).train()
+    if native:
+        model = for_training(model)
     updater = Updater(model, betas=BETAS, epsilon=EPSILON)
 
     def step(batch: Batch) -> float:

@@ -29,7 +29,7 @@ from regard.cli.recipes import count_parameters
 from regard.config import read_recipe
 from regard.data import Batch, Batches, MemoryCorpus, collate, parse_spec, read_corpus
 from regard.decoding import Search
-from regard.engine import keep_heap
+from regard.engine import for_training, keep_heap
 from regard.models import EncoderDecoder
 from regard.systems import Translator, load
 from regard.training import Updater
@@ -254,7 +254,7 @@ class Entry:
         targets = loaded.target_tokenizer.encode_many([pair.target for pair in pairs])
         corpus = MemoryCorpus(list(zip(sources, targets, strict=True)))
         batches = [collate(corpus, rows) for rows in Batches(corpus, 1, 2048).epoch(0)]
-        model = loaded.model.train().requires_grad_(True)
+        model = for_training(loaded.model.train().requires_grad_(True))
         entry = cls(
             folder.name,
             model,

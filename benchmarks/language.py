@@ -35,7 +35,7 @@ from torch import Tensor, nn
 
 from regard.config import read_recipe
 from regard.data import Batch, Windows, held_out_windows
-from regard.engine import keep_heap
+from regard.engine import for_training, keep_heap
 from regard.systems import build, prepare
 from regard.systems.texts import PreparedTexts
 from regard.systems.writing import language_loss
@@ -92,7 +92,7 @@ def regard(n_tokens: int, ids: Tensor, n_updates: int, changes: list[str]) -> Co
     recipe = read_recipe("gpt-tiny", ["data.train=[]", f"training.updates={n_updates}", *changes])
     training = recipe.training
     torch.manual_seed(training.seed)
-    model = build(recipe.model, n_tokens, n_tokens)
+    model = for_training(build(recipe.model, n_tokens, n_tokens))
     updater = Updater(
         model,
         betas=training.betas,

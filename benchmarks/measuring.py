@@ -18,7 +18,7 @@ from machine import facts, print_facts, print_table
 from regard.cli.training_session import run_session
 from regard.data import MemoryCorpus, collate, read_corpus
 from regard.decoding import Search, beam_search
-from regard.engine import keep_heap
+from regard.engine import for_decoding, keep_heap
 from regard.evaluation import Quality, judge
 from regard.folder import LoadedModel
 from regard.systems import Translator, load
@@ -104,9 +104,10 @@ def translate(
     (model,) = Translator(loaded).models
     model.eval()
     with torch.inference_mode():
+        decoder = for_decoding(model)
         for start in range(0, len(order), _ROWS):
             rows = order[start : start + _ROWS]
-            found = beam_search(model, collate(corpus, rows).source, Search(width, alpha=alpha))
+            found = beam_search(decoder, collate(corpus, rows).source, Search(width, alpha=alpha))
             for row, hypotheses in zip(rows, found, strict=True):
                 tokens = hypotheses[0].tokens if hypotheses else ()
                 outputs[row] = loaded.target_tokenizer.decode(tokens)
