@@ -44,6 +44,8 @@ _DETAILS = (("norm", "-norm"), ("positions", " positions"))
 
 def gather(loaded: "LoadedModel", metrics: list[dict[str, Any]]) -> dict[str, Any]:
     """All that is said of a model, as JSON would have it."""
+    from regard.engine import instructions
+
     recipe, folder = loaded.recipe, loaded.path
     validated = [one for one in metrics if one["event"] == "validated"]
     finished = [one for one in metrics if one["event"] == "finished"]
@@ -85,6 +87,7 @@ def gather(loaded: "LoadedModel", metrics: list[dict[str, Any]]) -> dict[str, An
         "files": {str(path): n for path, n in sizes.items() if len(path.parts) == 1},
         "folders": dict(folders),
         "bytes": sum(sizes.values()),
+        "kernels": instructions(),
     }
 
 
@@ -114,6 +117,8 @@ def _print(facts: dict[str, Any]) -> None:
 
     room = max(8, min(_WIDTH, open_console().width - _BESIDE))
     said = [*_what(facts), *_how_it_went(facts["training"], room), *_what_is_there(facts)]
+    kernels = facts["kernels"]
+    said.append(("computes by", f"C++ kernels ({kernels})" if kernels else "PyTorch alone"))
     rows = [(Text(name, "bold"), value) for name, value in said]
     print_table([Column(), Column(wraps=True)], rows)
 
