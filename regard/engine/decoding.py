@@ -7,7 +7,7 @@ at when a search starts, and a search that began watched stays so.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,8 +29,6 @@ from regard.models.gpt import GptState
 from regard.models.sublayers import Embedding
 from regard.models.transformer import DecoderLayer, EncoderLayer
 from regard.shapes import Float, Int, Tensor
-
-AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def for_decoding(model: Model, precision: Precision = "float32") -> Any:
