@@ -32,7 +32,7 @@ def test_what_does_not_fit_ends_no_process(path: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_tensors_that_lie_apart_are_read_right() -> None:
+def test_tensors_that_lie_apart_are_read_right(native: None) -> None:
     """Every second number: a kernel that took them as lying end to end would read others."""
     wide, apart = torch.randn(6, 64), torch.randn(64)
     value, weight = wide[:, ::2].contiguous(), apart[::2]
