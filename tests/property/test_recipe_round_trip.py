@@ -42,8 +42,15 @@ def named_choices(section: type[Any]) -> dict[str, st.SearchStrategy[Any]]:
     }
 
 
+def possible_network(**values: Any) -> TransformerSection:
+    """What is copied needs one table for both sides."""
+    if values["tie"] != "three-way":
+        values["copies"] = False
+    return TransformerSection(**values)
+
+
 models = st.builds(
-    TransformerSection,
+    possible_network,
     **named_choices(TransformerSection),
     n_layers=layers,
     n_decoder_layers=st.none() | layers,
@@ -68,7 +75,11 @@ def possible_training(**values: Any) -> TrainingSection:
 
 
 def possible_recipe(**values: Any) -> Recipe:
-    """One table for both sides needs one vocabulary."""
+    """One table for both sides needs one vocabulary; what copies is neither split nor compiled."""
+    if values["model"].copies:
+        values["training"] = values["training"].model_copy(
+            update={"compile": False, "shard": False}
+        )
     if values["model"].tie == "three-way":
         values["text"] = values["text"].model_copy(update={"is_joint": True})
     return Recipe(**values)
