@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from regard.corpora.interface import DrawnCorpus, Example, split_random
-from regard.corpora.roff import Section, read_sections
+from regard.corpora.roff import PageSection, read_sections
 from regard.errors import DataError
 
 FOLDERS = ("/usr/share/man", "/usr/local/share/man", "/usr/local/man", "/opt/homebrew/share/man")
@@ -67,7 +67,7 @@ def read_page(path: Path) -> Example | None:
     text = _content(path)
     if text is None or text.startswith(".so "):
         return None
-    name, *sections = read_sections(text) or [Section("")]
+    name, *sections = read_sections(text) or [PageSection("")]
     _, dash, line = _parted(name.text)
     document = " ".join(f"{one.title} {one.text}" for one in sections).strip()
     return Example(document, line) if dash and line and document else None

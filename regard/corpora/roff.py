@@ -49,7 +49,7 @@ _ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|(\S+)')
 
 
 @dataclass
-class Section:
+class PageSection:
     """A part of a page under its title."""
 
     title: str
@@ -61,7 +61,7 @@ class Section:
         return " ".join(" ".join(self.lines).split())
 
 
-def read_sections(page: str) -> list[Section]:
+def read_sections(page: str) -> list[PageSection]:
     """The sections of a page; what stands before the first title is left out."""
     return _Reader().read(page)
 
@@ -74,9 +74,9 @@ class _Reader:
         self.name = ""  # of mdoc's .Nm
         self.is_title_next = False  # .SH without a title takes the next line
         self.was_true = True  # the last .ie
-        self.sections: list[Section] = []
+        self.sections: list[PageSection] = []
 
-    def read(self, page: str) -> list[Section]:
+    def read(self, page: str) -> list[PageSection]:
         lines = iter(page.splitlines())
         for line in lines:
             while line.endswith("\\") and not line.endswith("\\\\"):
@@ -123,7 +123,7 @@ class _Reader:
     def _begin(self, title: str) -> None:
         self.is_title_next = not title
         if title:
-            self.sections.append(Section(title))
+            self.sections.append(PageSection(title))
 
     def _say(self, text: str) -> None:
         if text.strip() and self.sections:

@@ -17,7 +17,7 @@ from regard.lessons.complexity.layers import (
     RestrictedSelfAttention,
     SelfAttention,
 )
-from regard.lessons.complexity.long import LongPlan, Stack, long_kinds
+from regard.lessons.complexity.long import LongPlan, LongStack, long_kinds
 from regard.lessons.complexity.measuring import LiveBytes, MemoryUse, Point, TimedRun
 from regard.lessons.complexity.report import (
     Fit,
@@ -48,6 +48,7 @@ __all__ = [
     "Layer",
     "LiveBytes",
     "LongPlan",
+    "LongStack",
     "MeasuredLayer",
     "MemoryUse",
     "Note",
@@ -58,7 +59,6 @@ __all__ = [
     "Row",
     "SelfAttention",
     "Skipped",
-    "Stack",
     "Structure",
     "Study",
     "StudyPlan",

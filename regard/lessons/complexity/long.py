@@ -21,7 +21,7 @@ N_HEADS = 4
 _MEMORY = 1024  # blocks of a memory of fixed size
 
 
-class Stack(Layer):
+class LongStack(Layer):
     """The layers of a decoder of local (L) and memory-compressed (M) attention, in training.
 
     With a stride of 1 the latter is full attention; where its weights are formed, all n × n are.
@@ -106,7 +106,7 @@ def long_kinds(layers: str, block: int, stride: int) -> tuple[Kind, ...]:
             exponents=(2, 1),
             operations=lambda n, d: linear(n, d) + layers.count("M") * n * n * d // stride,
             most_floats=numbers,
-            build=partial(Stack, layers=layers, block=block, stride=stride),
+            build=partial(LongStack, layers=layers, block=block, stride=stride),
         ),
         Kind(
             name="T-DMCA, memory of fixed size",
@@ -117,8 +117,8 @@ def long_kinds(layers: str, block: int, stride: int) -> tuple[Kind, ...]:
             exponents=(1, 1),
             operations=lambda n, d: linear(n, d) + layers.count("M") * n * min(n, _MEMORY) * d,
             most_floats=numbers,
-            build=partial(Stack, layers=layers, block=block, stride=stride),
-            build_at=lambda n, d: Stack(d, layers, block, max(1, n // _MEMORY)),
+            build=partial(LongStack, layers=layers, block=block, stride=stride),
+            build_at=lambda n, d: LongStack(d, layers, block, max(1, n // _MEMORY)),
         ),
         Kind(
             name="full attention, fused",
@@ -129,7 +129,7 @@ def long_kinds(layers: str, block: int, stride: int) -> tuple[Kind, ...]:
             exponents=(2, 1),
             operations=lambda n, d: linear(n, d) + len(full) * n * n * d,
             most_floats=numbers,
-            build=partial(Stack, layers=full, block=block, stride=1),
+            build=partial(LongStack, layers=full, block=block, stride=1),
         ),
         Kind(
             name="full attention, weights formed",
@@ -140,6 +140,6 @@ def long_kinds(layers: str, block: int, stride: int) -> tuple[Kind, ...]:
             exponents=(2, 1),
             operations=lambda n, d: linear(n, d) + len(full) * n * n * (2 * d + 8 * N_HEADS),
             most_floats=lambda n, d: numbers(n, d) + 6 * N_HEADS * n * n * len(full),
-            build=partial(Stack, layers=full, block=block, stride=1, is_formed=True),
+            build=partial(LongStack, layers=full, block=block, stride=1, is_formed=True),
         ),
     )
