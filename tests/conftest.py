@@ -38,7 +38,7 @@ settings.load_profile("steady")
 
 @pytest.fixture(autouse=True)
 def _steady_seed() -> None:
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
 
 
 @pytest.fixture
@@ -52,6 +52,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--require-browser",
         action="store_true",
         help="A test marked browser that is skipped has failed.",
+    )
+    parser.addoption(
+        "--write-skipped",
+        metavar="FILE",
+        help="Write what was skipped, a line each, to be run elsewhere: pytest @FILE.",
     )
 
 
@@ -68,6 +73,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Count and name what was skipped; a reason says what would make the tests run."""
     skipped = [one for one in terminalreporter.stats.get("skipped", []) if one.longrepr]
+    if file := terminalreporter.config.getoption("--write-skipped"):
+        Path(file).write_text("".join(f"{one.nodeid}\n" for one in skipped), encoding="utf-8")
     if not skipped:
         return
     reasons = Counter(str(one.longrepr[2]).removeprefix("Skipped: ") for one in skipped)

@@ -112,13 +112,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("browser")
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip before a model is trained for a page that nobody can open."""
+    if "browser" in getattr(item, "fixturenames", ()) and _chromium() is None:
+        pytest.skip("no Chromium: install it, for example with apt-get install chromium")
+
+
+@functools.cache
+def _chromium() -> str | None:
+    return next(filter(None, map(shutil.which, _NAMES)), None)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, _NAMES)), None)
-    if path is None:
-        pytest.skip("no Chromium: install it, for example with apt-get install chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
         yield browser
         browser.close()
 

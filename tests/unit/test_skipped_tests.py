@@ -29,8 +29,8 @@ def suite(pytester: pytest.Pytester) -> pytest.Pytester:
     # The hooks alone: what checks shapes needs the whole project around it.
     shown = hooks[hooks.index("def pytest_addoption") :]
     pytester.makeconftest(
-        "from collections import Counter\nfrom collections.abc import Iterator\nimport pytest\n\n"
-        + shown
+        "from collections import Counter\nfrom collections.abc import Iterator\n"
+        "from pathlib import Path\nimport pytest\n\n" + shown
     )
     pytester.makeini("[pytest]\nmarkers = browser: needs Chromium\n")
     pytester.makepyfile(test_suite=TESTS)
@@ -48,6 +48,24 @@ def test_reasons_are_counted_and_named(suite: pytest.Pytester) -> None:
             "*test_suite.py",
         ]
     )
+
+
+def test_what_was_skipped_is_written_and_runs_alone(suite: pytest.Pytester) -> None:
+    suite.makepyfile(test_file="import pytest\npytest.skip('no jam', allow_module_level=True)")
+    suite.runpytest_inprocess("-p", "no:xdist", "--write-skipped", "skipped")
+    assert sorted((suite.path / "skipped").read_text("utf-8").splitlines()) == [
+        "test_file.py",
+        "test_suite.py::test_kernel[1]",
+        "test_suite.py::test_kernel[2]",
+        "test_suite.py::test_page",
+    ]
+    result = suite.runpytest_inprocess("-p", "no:xdist", "--require-browser", "@skipped")
+    result.assert_outcomes(skipped=3, failed=1)
+
+
+def test_nothing_skipped_is_written_as_nothing(suite: pytest.Pytester) -> None:
+    suite.runpytest_inprocess("-p", "no:xdist", "-k", "test_sum", "--write-skipped", "skipped")
+    assert (suite.path / "skipped").read_text("utf-8") == ""
 
 
 def test_a_required_browser_test_that_skips_has_failed(suite: pytest.Pytester) -> None:
