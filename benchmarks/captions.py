@@ -38,7 +38,7 @@ from regard.corpora.scenes.layout import SIDE
 from regard.data import Batch, MemoryCorpus, collate
 from regard.decoding import Search
 from regard.folder.moments import moments_of
-from regard.inspection.recording import record
+from regard.inspection.recording import Recording, record
 from regard.inspection.trace import Trace
 from regard.models import Captioner
 from regard.models.reinforce import reinforce
@@ -46,6 +46,7 @@ from regard.systems.caption_evaluation import COLUMNS, CaptionEvaluation
 from regard.systems.captions import PictureCaptioner
 
 DISTRIBUTION = "decoder.attention.normaliser.distribution"
+WEIGHTS = "decoder.attention.weights"
 KEEP_AT = [50, 100, 200, 500, 1000, 2000, 4000, 6000]
 SOFT: dict[str, object] = {}
 HARD: dict[str, object] = {
@@ -223,7 +224,7 @@ def batch_of(model: PictureCaptioner, examples: Sequence[Example]) -> Batch:
 def entropy(model: PictureCaptioner, examples: Sequence[Example]) -> float:
     """Of what a word's cell is drawn from, or of the weights of soft attention, in nats."""
     is_hard = model.model.looks == "hard"
-    probe = DISTRIBUTION if is_hard else "decoder.attention.weights"
+    probe = DISTRIBUTION if is_hard else WEIGHTS
     batch = batch_of(model, examples[:200])
     with record(model.model, probe) as recording:
         model.model(batch.source, batch.target[:, :-1])
@@ -239,28 +240,30 @@ def variances(folder: Path, model: PictureCaptioner, examples: Sequence[Example]
     rows, points = [], []
     for moment in kept:
         model.model.load_state_dict(load_file(moment.path))
-        without, with_baseline = (
-            gradient_variance(model.model, batch, has_baseline=one) for one in (False, True)
-        )
-        points.append((moment.update, without, with_baseline))
-        ratio = with_baseline / without
-        rows.append(
-            [f"{moment.update:,}", f"{without:.3g}", f"{with_baseline:.3g}", f"{ratio:.2f}"]
-        )
-    print_table(["update", "variance without", "with baseline", "ratio"], rows)
+        found = [gradient_variance(model.model, batch, one) for one in ("none", "own", "exact")]
+        points.append((moment.update, *found))
+        ratios = [f"{one / found[0]:.2f}" for one in found[1:]]
+        rows.append([f"{moment.update:,}", *(f"{one:.3g}" for one in found[:2]), *ratios])
+    head = ["update", "variance without", "with baseline", "ratio", "ratio of exact expectation"]
+    print_table(head, rows)
     model.model.load_state_dict(load_file(folder / "weights.safetensors"))
-    updates, without, with_baseline = zip(*points, strict=True)
+    updates, without, with_baseline, exact = zip(*points, strict=True)
     figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
     axes.plot(updates, without, "o-", label="without a baseline")
     axes.plot(updates, with_baseline, "s-", label="with the baseline")
+    axes.plot(updates, exact, ":", label="with the exact expectation")
     axes.set(xlabel="update", ylabel="variance of the gradient", yscale="log")
     axes.legend()
     figure.savefig(folder / "gradient-variance.png", dpi=150)
     print(folder / "gradient-variance.png")
 
 
-def gradient_variance(model: Captioner, batch: Batch, *, has_baseline: bool, n: int = 24) -> float:
-    """Of the gradient of the scores' parameters over draws, summed over the parameters."""
+def gradient_variance(model: Captioner, batch: Batch, baseline: str, n: int = 24) -> float:
+    """Of the gradient of the scores' parameters over draws, summed over the parameters.
+
+    The baseline is "none", the model's "own", or the "exact" expectation of each reward over all
+    cells, which is more than any model can know before it looks.
+    """
     parameters = list(model.decoder.attention.score.requires_grad_(True).parameters())
     torch.manual_seed(1)
     found = []
@@ -272,21 +275,49 @@ def gradient_variance(model: Captioner, batch: Batch, *, has_baseline: bool, n: 
     labels = batch.target[:, 1:]
     is_real = labels != 0
     for _ in range(n):
-        predicted = model.predict(batch.source, batch.target[:, :-1], is_real)
+        with record(model, DISTRIBUTION, WEIGHTS) as recording:
+            predicted = model.predict(batch.source, batch.target[:, :-1], is_real)
         assert predicted.log_choice is not None
         with torch.no_grad():
             logits = model.output(predicted.hidden)
             reward = -torch.nn.functional.cross_entropy(logits, labels[is_real], reduction="none")
-        baseline: Tensor | float = 0.0
-        if has_baseline:
+        expected: Tensor | float = 0.0
+        if baseline == "own":
             assert predicted.queries is not None
-            baseline = model.expected_reward(reward, labels[is_real], predicted.queries)
-        loss = reinforce(predicted.log_choice, reward, baseline) / len(reward)
+            expected = model.expected_reward(reward, labels[is_real], predicted.queries)
+        elif baseline == "exact":
+            expected = expectations(model, batch, recording)[is_real]
+        loss = reinforce(predicted.log_choice, reward, expected) / len(reward)
         gradients = torch.autograd.grad(loss, parameters)
         found.append(torch.cat([one.flatten() for one in gradients]))
     hard.expectation = expectation
     model.eval().requires_grad_(False)
     return float(torch.stack(found).var(0).sum())
+
+
+@torch.no_grad()
+def expectations(model: Captioner, batch: Batch, recording: Recording) -> Tensor:
+    """What every reward was expected to be: over all cells, each as probable as it was."""
+    decoder, target = model.decoder, batch.target
+    start = model.start(batch.source)
+    cells = start.memory.values[:, 0]
+    (h, c), found = start.remembered, []
+    words = decoder.embedding(target[:, :-1])
+    of_words, for_context, for_state = decoder._of_words(words)
+    steps = zip(recording.all(DISTRIBUTION), recording.all(WEIGHTS), of_words, strict=True)
+    for t, (probability, chosen, of_word) in enumerate(steps):
+        gate = 1.0 if decoder.gate is None else torch.sigmoid(decoder.gate(h))[:, None]
+        seen = gate * cells
+        gates = (of_word + h @ for_state)[:, None] + seen @ for_context
+        takes, keeps, new, shows = gates.chunk(4, dim=-1)
+        cs = keeps.sigmoid() * c[:, None] + takes.sigmoid() * new.tanh()
+        hs = shows.sigmoid() * cs.tanh()
+        read = decoder.readout(hs, words[:, t : t + 1].expand(-1, cells.shape[1], -1), seen)
+        worth = model.output(read).log_softmax(-1)[torch.arange(len(h)), :, target[:, t + 1]]
+        found.append((probability[:, 0, 0] * worth).sum(-1))
+        place = chosen[:, 0, 0].argmax(-1)
+        h, c = hs[torch.arange(len(h)), place], cs[torch.arange(len(h)), place]
+    return torch.stack(found, 1)
 
 
 if __name__ == "__main__":

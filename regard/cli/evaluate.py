@@ -170,15 +170,21 @@ def _show_found(
 ) -> None:
     """What a model says of how good it is."""
     import json
+    from inspect import signature
 
     from regard import api
     from regard.cli import labelled
     from regard.cli.evaluation_report import show_table
+    from regard.cli.progress import Showing, shower
     from regard.devices import choose_device
     from regard.systems.evaluation import LabelEvaluation, TabledScores
 
     searching.set_threads(threads)
-    found = api.evaluate(api.load(model, device=choose_device(device)), **told)
+    opened = api.load(model, device=choose_device(device))
+    with Showing() as showing:
+        if "tell" in signature(opened.evaluate).parameters:  # a long one, which says how far it is
+            told["tell"] = shower(showing)
+        found = api.evaluate(opened, **told)
     searching.write_utf8()
     if isinstance(found, LabelEvaluation):
         labelled.show(found, is_json=as_json)

@@ -38,6 +38,8 @@ class GlimpsesSection(Network):
     locator_sees: Literal["state", "glimpse"] = "state"  # the core's alone, or what was seen too
     # The glimpse whose belief it learns by, or all, or as much by what each tells alone.
     feedback: Literal["last", "every", "alone"] = "last"
+    # The share of a run until which early glimpses have half of the loss; it falls to none then.
+    early_until: Annotated[float, Field(ge=0.0, le=1.0)] = 1.0
     labels: tuple[str, ...] = ()  # found in the training data
 
     @property
@@ -59,6 +61,11 @@ class GlimpsesSection(Network):
         if self.size != "auto" and self.patch > self.size:
             raise ValueError(
                 f"patch = {self.patch} is more than the picture, size = {self.size}: choose less"
+            )
+        if self.feedback == "last" and self.early_until != 1:
+            raise ValueError(
+                f"early_until = {self.early_until} is of the loss of early glimpses, and feedback "
+                "= last has none: leave it out, or choose another feedback"
             )
         if len(set(self.labels)) < len(self.labels) or len(self.labels) == 1:
             raise ValueError(

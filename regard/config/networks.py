@@ -370,7 +370,11 @@ class CaptionerSection(RecurrentNetwork):
     # the expectation stands in place of a draw.
     baseline: Literal["learned", "moving-average", "word"] = "learned"
     entropy: Annotated[float, Field(ge=0.0)] = 0.0
-    expectation: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
+    expectation: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
+    # From this share of a run on hard attention settles: expectation and entropy's worth fall to 0,
+    # and a nat of entropy comes to cost this much.
+    settles_after: Annotated[float, Field(ge=0.0, le=1.0)] = 1.0
+    entropy_cost: Annotated[float, Field(ge=0.0)] = 0.0
 
     @property
     def cell(self) -> int:
@@ -418,7 +422,7 @@ class CaptionerSection(RecurrentNetwork):
 
     @model_validator(mode="after")
     def _draws_are_hard(self) -> Self:
-        for key in ("baseline", "entropy", "expectation"):
+        for key in ("baseline", "entropy", "expectation", "settles_after", "entropy_cost"):
             value = getattr(self, key)
             if self.normaliser == "soft" and value != type(self).model_fields[key].default:
                 raise ValueError(

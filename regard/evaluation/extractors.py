@@ -1,7 +1,7 @@
 """Rulers for pictures: networks whose features tell how alike pictures are."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -93,8 +93,12 @@ def fit_classifier(
     updates: int = 2500,
     seed: int = 1,
     name: str = "classifier",
+    tell: Callable[[int], None] = lambda update: None,
 ) -> ConvolutionalClassifier:
-    """A classifier of these pictures; the same ones and the same seed give the same."""
+    """A classifier of these pictures; the same ones and the same seed give the same.
+
+    ``tell`` is told the number of every update.
+    """
     random = np.random.default_rng(seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -108,6 +112,7 @@ def fit_classifier(
         rows = random.integers(0, len(pixels), BATCH)
         shifted = _shifted(pixels[rows], random)
         _step(model, adam, _numbers(shifted), torch.from_numpy(labels[rows]))
+        tell(update + 1)
     return model.eval()
 
 

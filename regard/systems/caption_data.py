@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from regard.attention import Hard
 from regard.config import Recipe, known
 from regard.corpora.scenes import is_scene
 from regard.counting import counted
@@ -29,6 +30,7 @@ from regard.systems.caption_words import caption_words
 from regard.systems.picture_sources import (
     PixelSource,
     checked_shape,
+    compute_features,
     feature_folder,
     feature_shape,
     section_of,
@@ -36,9 +38,10 @@ from regard.systems.picture_sources import (
     stacked,
 )
 from regard.systems.scoring import windows
+from regard.systems.system import Steps
 from regard.text import Tokenizer, measure_fertility
 from regard.training.defaults import Facts, derive
-from regard.training.events import Sample
+from regard.training.events import Progressed, Sample
 from regard.training.prepared import Prepared
 from regard.training.tasks import Task, translation
 from regard.training.tokenizers import learned_tokenizers
@@ -182,6 +185,43 @@ def quality_of(written: Sequence[str], references: Sequence[Sequence[str]]) -> Q
 
 
 @dataclass(frozen=True)
+class Settling:
+    """Words, by hard attention that first learns where to look, and then to look there alone.
+
+    From a share of the run on, fewer and fewer words see all cells and a nat of entropy, which
+    was worth something, comes to cost; half of the way from there to the end it is settled.
+    """
+
+    expectation: float
+    worth: float
+    cost: float
+    after: float
+    updates: int
+
+    def __call__(
+        self, model: Model, batch: Batch, smoothing: float
+    ) -> tuple[Float[Tensor, ""], int]:
+        """The words alone: what is measured draws nothing."""
+        return translation(model, batch, smoothing)
+
+    def at(self, update: int) -> Task:
+        """What is learned at an update."""
+        begins = self.after * self.updates
+        way = (update - begins) / max(1.0, (self.updates - begins) / 2)
+        settled = min(1.0, max(0.0, way))
+
+        def learned(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Tensor, ""], int]:
+            assert isinstance(model, Captioner)
+            hard = model.decoder.attention.normaliser
+            assert isinstance(hard, Hard)
+            hard.expectation = (1 - settled) * self.expectation
+            model.entropy = (1 - settled) * self.worth - settled * self.cost
+            return translation(model, batch, smoothing)
+
+        return learned
+
+
+@dataclass(frozen=True)
 class PreparedCaptions(Prepared):
     """Pictures to learn from, with their captions."""
 
@@ -190,7 +230,16 @@ class PreparedCaptions(Prepared):
     @property
     def task(self) -> Task:
         """Every word of the caption is learned."""
-        return translation
+        network = section_of(self.recipe)
+        if network.normaliser != "hard" or network.settles_after == 1:
+            return translation
+        return Settling(
+            network.expectation,
+            network.entropy,
+            network.entropy_cost,
+            network.settles_after,
+            known(self.recipe.training.updates, "training.updates"),
+        )
 
     def plan(self, rank: int, n_ranks: int) -> Plan:
         """Pictures whose captions are of like length, together."""
@@ -200,6 +249,17 @@ class PreparedCaptions(Prepared):
 
 
 def prepare_captions(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepared:
+    """All that a run needs, without telling how far it is."""
+    steps = captions_in_steps(recipe, folder, n_processes)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            prepared: Prepared = done.value
+            return prepared
+
+
+def captions_in_steps(recipe: Recipe, folder: Path, n_processes: int) -> Steps:
     """Read pictures and captions, learn a tokenizer of the captions, keep the pixels on disk."""
     if not recipe.data.train:
         raise DataError(
@@ -207,11 +267,12 @@ def prepare_captions(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> P
             "--captions, a file of both with --data FILE (a path, a tab and a caption a line) or "
             "--corpus scenes:en, or in the recipe as data.train"
         )
+    yield from compute_features(recipe, folder)
     learned, held, notes = _read_both(recipe)
     recipe = _with_features(recipe, folder)
     sides = {"target": lambda: learned.captions}
     tokenizer, *_ = learned_tokenizers(recipe, folder / "training", sides)
-    captioned = _numbered(recipe, folder, learned, tokenizer)
+    captioned = yield from _numbered(recipe, folder, learned, tokenizer)
     facts = Facts(
         n_pairs=len(captioned),
         n_target_tokens=int(captioned.captions.lengths()[1].sum()) + len(captioned),
@@ -220,8 +281,9 @@ def prepare_captions(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> P
     )
     validation = None
     if held.pictures:
+        measured = yield from _numbered(recipe, folder, held, tokenizer)
         validation = CaptionValidation(
-            _numbered(recipe, folder, held, tokenizer),
+            measured,
             tuple(one.name for one in held.pictures),
             tuple(one.captions for one in held.pictures),
             tokenizer,
@@ -272,44 +334,50 @@ def _with_features(recipe: Recipe, folder: Path) -> Recipe:
 
 def _numbered(
     recipe: Recipe, folder: Path, captioned: Captioned, tokenizer: Tokenizer
-) -> CaptionedCorpus:
+) -> Generator[Progressed, None, CaptionedCorpus]:
     """Captions as ids, and pictures as the network reads them."""
+    pictures: PictureStore
+    if section_of(recipe).encoder == "convolutions":
+        pictures = yield from _pixel_store(recipe, folder / "training" / "data", captioned)
+    else:
+        pictures = _feature_store(recipe, folder, captioned)
     ids = tokenizer.encode_many(list(captioned.captions))
     counts = [len(one.captions) for one in captioned.pictures]
     return CaptionedCorpus(
-        _store(recipe, folder, captioned),
+        pictures,
         MemoryCorpus([((), one[:LONGEST]) for one in ids]),
         np.repeat(np.arange(len(counts)), counts),
     )
 
 
-def _store(recipe: Recipe, folder: Path, captioned: Captioned) -> PictureStore:
-    network = section_of(recipe)
-    if network.encoder == "convolutions":
-        return _pixel_store(recipe, folder / "training" / "data", captioned)
+def _feature_store(recipe: Recipe, folder: Path, captioned: Captioned) -> FeatureStore:
     features = FeatureFolder(feature_folder(recipe, folder))
     keys = tuple(one.key for one in captioned.pictures)
     for one in captioned.pictures:
         if one.key not in features:
             features.read(one.name)  # which says that there are none
-    return FeatureStore(features, keys, feature_shape(network))
+    return FeatureStore(features, keys, feature_shape(section_of(recipe)))
 
 
-def _pixel_store(recipe: Recipe, folder: Path, captioned: Captioned) -> PixelStore:
+def _pixel_store(
+    recipe: Recipe, folder: Path, captioned: Captioned
+) -> Generator[Progressed, None, PixelStore]:
     """Pixels that were read before, of the same pictures, are used again."""
     source = source_of(recipe)
     assert isinstance(source, PixelSource)
-    codec = source.codec
+    codec, n = source.codec, len(captioned.pictures)
     lines = [f"{codec.size}", *(f"{one.name}\t{one.changed}" for one in captioned.pictures)]
     named = "\n".join(lines)
     place = folder / f"pictures-{hashlib.sha256(named.encode()).hexdigest()[:16]}"
     if not place.is_dir():
         place.parent.mkdir(parents=True, exist_ok=True)
         with whole_folder(place) as filling:
-            shape = (len(captioned.pictures), codec.size, codec.size, 3)
+            shape = (n, codec.size, codec.size, 3)
             pixels: Pixels = np.lib.format.open_memmap(
                 filling / "pixels.npy", mode="w+", dtype=np.uint8, shape=shape
             )
             for row, one in enumerate(captioned.pictures):
                 pixels[row] = codec.pixels(open_picture(one.read(), one.name))
+                if (row + 1) % ROWS == 0 or row + 1 == n:
+                    yield Progressed("pictures", row + 1, n)
     return PixelStore(codec, np.load(place / "pixels.npy", mmap_mode="r", allow_pickle=False))

@@ -23,14 +23,19 @@ from regard.models.captioner import GivenFeatures, PictureEncoder
 from regard.models.recurrent import RecurrentSizes
 from regard.shapes import Tensor
 from regard.special import EOS
-from regard.systems.caption_data import LONGEST, ROWS, prepare_captions, search_captions
+from regard.systems.caption_data import (
+    LONGEST,
+    ROWS,
+    captions_in_steps,
+    prepare_captions,
+    search_captions,
+)
 from regard.systems.caption_evaluation import CaptionEvaluation, evaluate_captions
 from regard.systems.evaluation import Evaluation, Lines, evaluate_pairs
 from regard.systems.networks import dropout_of
 from regard.systems.opened import OpenedModel, Reads, refusal
 from regard.systems.picture_sources import (
     PictureSource,
-    compute_features,
     feature_shape,
     source_of,
 )
@@ -264,7 +269,7 @@ SYSTEM = System(
     name="captions",
     build=_build,
     prepare=prepare_captions,
-    compute=compute_features,
+    prepare_in_steps=captions_in_steps,
     open=PictureCaptioner,
     words=Wording(
         command="caption",

@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,7 @@ from regard.training.validation import HeldOut, Stopped
 
 ROWS = 256  # pictures at once
 MOST_NAMED = 12  # classes that a line names
+EARLY = 0.5  # of the loss, where every glimpse gets feedback: the mean of all
 _HELD_OUT, _MOST_HELD_OUT = 10, 5_000  # one in ten
 
 
@@ -125,7 +127,10 @@ class PreparedGlimpses(Prepared):
     @property
     def task(self) -> Task:
         """Labels by their loss, places by REINFORCE."""
-        return glimpse_loss
+        until = section_of(self.recipe).early_until
+        if until == 1:
+            return glimpse_loss
+        return FadingFeedback(until, known(self.recipe.training.updates, "training.updates"))
 
     def plan(self, rank: int, n_ranks: int) -> Plan:
         """Pictures in an order of each epoch's own."""
@@ -134,10 +139,34 @@ class PreparedGlimpses(Prepared):
         return PictureBatches(self.pictures, training.seed, n_pictures, rank, n_ranks, self.rows)
 
 
-def glimpse_loss(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Tensor, ""], int]:
+@dataclass(frozen=True)
+class FadingFeedback:
+    """What early glimpses have to tell counts until a share of the run, and less and less then.
+
+    Rewards stay: where to look is learned from every glimpse to the end.
+    """
+
+    until: float
+    updates: int
+
+    def __call__(
+        self, model: Model, batch: Batch, smoothing: float
+    ) -> tuple[Float[Tensor, ""], int]:
+        """The last glimpse alone counts where nothing is learned."""
+        return glimpse_loss(model, batch, smoothing)
+
+    def at(self, update: int) -> Task:
+        """What is learned at an update."""
+        left = (self.updates - update) / max(1.0, (1 - self.until) * self.updates)
+        return partial(glimpse_loss, early=EARLY * min(1.0, max(0.0, left)))
+
+
+def glimpse_loss(
+    model: Model, batch: Batch, smoothing: float, early: float = EARLY
+) -> tuple[Float[Tensor, ""], int]:
     """Tell what each picture shows; while learning, draws that led to it become more probable.
 
-    With feedback of every glimpse, half of the loss is that of all of them.
+    With feedback of every glimpse, the share ``early`` of the loss is that of all of them.
     """
     assert isinstance(model, RecurrentAttention)
     labels = batch.target[:, 0]
@@ -145,7 +174,7 @@ def glimpse_loss(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Te
     seen = model.look(batch.source, first)
     loss = _told(seen.logits[:, -1:], labels, smoothing)
     if model.training and model.feedback != "last":
-        loss = (loss + _told(seen.logits, labels, smoothing)) / 2
+        loss = (1 - early) * loss + early * _told(seen.logits, labels, smoothing)
     if model.training and seen.alone is not None:
         alone = _told(seen.alone, labels, smoothing)  # of its own weights: it only gives rewards
         loss = loss + alone - alone.detach()

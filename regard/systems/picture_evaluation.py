@@ -1,9 +1,9 @@
 """How good a generator of pictures is, beside an untrained one and the real pictures themselves."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,10 @@ from regard.folder.weights import read_weights, write_weights
 from regard.models.efficientnet import EfficientNetLite0
 from regard.systems.evaluation import ScoreTable, TabledScores
 from regard.systems.picture_sources import load_efficientnet
+from regard.training.events import Progressed
+
+if TYPE_CHECKING:
+    from regard.systems.further_training import Tell
 
 Pixels = npt.NDArray[np.uint8]
 _ENDING = ".safetensors"
@@ -117,6 +121,7 @@ class PictureRuler:
     updates: int
     seed: int
     is_own: bool = False  # whether it is the classifier that learned from these
+    tell: "Tell" = lambda event: None  # is told how far classifiers are
 
     def measure(
         self, name: str, pixels: Pixels, labels: npt.NDArray[np.int64] | None
@@ -125,9 +130,11 @@ class PictureRuler:
         n = min(len(pixels), len(self.held))
         seen = self.extractor.features(pixels[:n])
         near = closeness(self.extractor.features(self.held.pixels), seen)
-        return PictureScores(name, **asdict(near), accuracy=self._accuracy(pixels, labels))
+        return PictureScores(name, **asdict(near), accuracy=self._accuracy(name, pixels, labels))
 
-    def _accuracy(self, pixels: Pixels, labels: npt.NDArray[np.int64] | None) -> float | None:
+    def _accuracy(
+        self, name: str, pixels: Pixels, labels: npt.NDArray[np.int64] | None
+    ) -> float | None:
         """Of a classifier that has seen nothing else, on the real pictures."""
         if labels is None or self.held.labels is None:
             return None
@@ -136,7 +143,12 @@ class PictureRuler:
         if not is_known or not isinstance(classifier, ConvolutionalClassifier):
             n_classes = len(self.held.classes)
             classifier = fit_classifier(
-                pixels, labels, n_classes, updates=self.updates, seed=self.seed
+                pixels,
+                labels,
+                n_classes,
+                updates=self.updates,
+                seed=self.seed,
+                tell=_teller(self.tell, name, self.updates),
             )
         return float((classifier.classes(self.held.pixels) == self.held.labels).mean())
 
@@ -148,6 +160,7 @@ def ruler_of(
     *,
     updates: int,
     seed: int,
+    tell: "Tell" = lambda event: None,
 ) -> PictureRuler:
     """The ruler that is asked for: efficientnet-lite0, a classifier's weights, or a new classifier.
 
@@ -157,7 +170,7 @@ def ruler_of(
         _efficientnet()
         extractor = EfficientNetExtractor()
     if isinstance(extractor, Extractor):
-        return PictureRuler(learned, held, extractor, updates, seed)
+        return PictureRuler(learned, held, extractor, updates, seed, tell=tell)
     path = None if extractor is None else Path(extractor)
     if path is not None and path.suffix != _ENDING:
         raise UsageError(
@@ -165,7 +178,7 @@ def ruler_of(
         )
     if path is not None and path.is_file():
         found = ConvolutionalClassifier.from_weights(read_weights(path), f"classifier {path.name}")
-        return PictureRuler(learned, held, found, updates, seed)
+        return PictureRuler(learned, held, found, updates, seed, tell=tell)
     if learned.labels is None:
         raise UsageError(
             f"{learned.name} has no classes, so that no classifier can learn to see its pictures: "
@@ -179,10 +192,15 @@ def ruler_of(
         updates=updates,
         seed=seed,
         name=name if path is None else f"classifier {path.name}",
+        tell=_teller(tell, "real pictures", updates),
     )
     if path is not None:
         write_weights(path, made)
-    return PictureRuler(learned, held, made, updates, seed, is_own=True)
+    return PictureRuler(learned, held, made, updates, seed, is_own=True, tell=tell)
+
+
+def _teller(tell: "Tell", name: str, updates: int) -> Callable[[int], None]:
+    return lambda update: tell(Progressed(f"a classifier learns from {name}", update, updates))
 
 
 def split_pictures(learned: PictureSet, held: PictureSet) -> tuple[PictureSet, PictureSet]:

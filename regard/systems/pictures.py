@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,9 @@ from regard.text.tokens import Sentence
 from regard.training.defaults import Facts, derive
 from regard.training.prepared import Prepared
 from regard.training.tasks import Phase, Task
+
+if TYPE_CHECKING:
+    from regard.systems.further_training import Tell
 
 _ROWS = 100  # pictures at once
 _MOST_NAMED = 12  # classes that a sentence names
@@ -171,6 +174,7 @@ class PictureGenerator(OpenedModel):
         extractor: str | Path | Extractor | None = None,
         updates: int | None = None,
         seed: int = 1,
+        tell: "Tell" = lambda event: None,
     ) -> PictureEvaluation:
         """How near samples come to real pictures, beside an untrained generator and real ones.
 
@@ -181,13 +185,14 @@ class PictureGenerator(OpenedModel):
                 a classifier learns from the pictures.
             updates: of each classifier; by default 20 times through the pictures, at most 2,500.
             seed: of samples and classifiers.
+            tell: is told how far it is.
         """
         network = _section(self.loaded.recipe)
         learned, held = split_pictures(
             *(read_pictures([str(images)], network, part=part) for part in ("train", "test"))
         )
         usual = min(_MOST_UPDATES, max(_FEWEST_UPDATES, 20 * len(learned) // BATCH))
-        ruler = ruler_of(learned, held, extractor, updates=updates or usual, seed=seed)
+        ruler = ruler_of(learned, held, extractor, updates=updates or usual, seed=seed, tell=tell)
         rows = [
             ruler.measure(name, generator.like(learned, seed), learned.labels)
             for name, generator in (("samples", self), ("untrained generator", self.untrained()))

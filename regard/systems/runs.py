@@ -16,7 +16,7 @@ from regard.devices import choose_device, peak_memory, require_memory_to_train
 from regard.engine import for_training, keep_heap
 from regard.errors import RegardError, UsageError
 from regard.models import Model, Transformer
-from regard.systems.system import build, prepare, system_of
+from regard.systems.system import build, system_of
 from regard.systems.teaching import Teaching
 from regard.training import (
     Budget,
@@ -147,8 +147,8 @@ class _Session:
         """What is learned from, read and encoded."""
         yield Preparing(self.recipe.data.train)
         with keeper.ranks.in_turn():
-            yield from system_of(self.recipe).compute(self.recipe, keeper.folder)
-            prepared = prepare(self.recipe, keeper.folder, n_processes=keeper.ranks.n_ranks)
+            system, n_ranks = system_of(self.recipe), keeper.ranks.n_ranks
+            prepared = yield from system.preparing(self.recipe, keeper.folder, n_ranks)
         yield DataRead(prepared)
         return prepared
 

@@ -4,7 +4,7 @@ Commands, service, training and display ask it and switch on nothing. A system i
 recipe: ``training.task`` names it among those that the network's section allows.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -57,6 +57,9 @@ class Prepare(Protocol):
         ...
 
 
+Steps = Generator[Progressed, None, Prepared]
+
+
 @dataclass(frozen=True)
 class Wording:
     """How one speaks of a system: its verb, what a run counts, what the parts of a sample are."""
@@ -86,10 +89,16 @@ class System:
     words: Wording
     data: tuple[str, ...]
     refusals: Mapping[str, str]
-    # What is computed once before the data are read, and kept in the folder of the run.
-    compute: Callable[[Recipe, Path], Iterator[Progressed]] = lambda recipe, folder: iter(())
+    # What ``prepare`` does, telling how far it is, where that takes long.
+    prepare_in_steps: Callable[[Recipe, Path, int], Steps] | None = None
     has_own_measures: bool = False  # its evaluation is a table of its own, not BLEU of sentences
     n_read: Callable[[Recipe], float] = lambda recipe: 1.0  # tokens read for each that is counted
+
+    def preparing(self, recipe: Recipe, folder: Path, n_processes: int) -> Steps:
+        """Prepare the data, telling how far it is."""
+        if self.prepare_in_steps is None:
+            return self.prepare(recipe, folder, n_processes=n_processes)
+        return (yield from self.prepare_in_steps(recipe, folder, n_processes))
 
     def check_data(self, recipe: str, given: Collection[str]) -> None:
         """Refuse kinds of data that the system does not learn from."""

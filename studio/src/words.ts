@@ -132,6 +132,12 @@ export const WORDS = {
     "越亮，注意力越大；最亮处是这个词最大的权重。",
   ],
   thePicture: ["the picture", "原图"],
+  aPicture: ["a picture", "一张图片"],
+  drawnPicture: ["the picture of seed {seed}", "种子 {seed} 画出的图片"],
+  drawnPictureOf: [
+    "the picture of seed {seed} of class {label}",
+    "种子 {seed} 画出的图片，类别 {label}",
+  ],
   openPicture: ["Open a picture", "打开图片"],
   readyPicture: [
     "{name} is ready: open a picture, or drop one anywhere on the page.",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Refused } from "../src/api";
+import { namePicture } from "../src/figures/pictured";
 import { textWidth, wrapped } from "../src/scene";
 import { sayError } from "../src/trouble";
 import { type Say, say, sayNames } from "../src/words";
@@ -38,4 +39,22 @@ test("a refusal is said in the page's language where its code is known", () => {
   assert.equal(sayError(chinese, new Refused(told, "busy")), `服务正忙，请稍后再试。（${told}）`);
   assert.equal(sayError(chinese, new Refused(told, "no-such-code")), told);
   assert.equal(sayError(chinese, new Error(told)), told);
+});
+
+test("pictures without a name of their own are called in the page's language", () => {
+  const english: Say = (word, places) => say("en", word, places);
+  const chinese: Say = (word, places) => say("zh", word, places);
+  for (const text of [
+    "a picture",
+    "the picture of seed 3",
+    "the picture of seed 3 of class T-shirt",
+    "7.png",
+  ])
+    assert.equal(namePicture(english, text), text);
+  assert.equal(namePicture(chinese, "the picture of seed 3"), "种子 3 画出的图片");
+  assert.equal(
+    namePicture(chinese, "the picture of seed 3 of class T-shirt"),
+    "种子 3 画出的图片，类别 T-shirt",
+  );
+  assert.equal(namePicture(chinese, "7.png"), "7.png");
 });

@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from shutil import copyfile
 
 import numpy as np
 import pytest
@@ -176,8 +177,12 @@ def test_refused_in_one_sentence(folder: Path, arguments: list[str], facts: str)
 
 
 def test_canvases_are_made_of_pictures(folder: Path) -> None:
-    out = folder / "cluttered"
-    asked = ["data", "cluttered", "--from", "digits", "--out", str(out), "--canvas", "40"]
+    out, source = folder / "cluttered", folder / "mnist"
+    source.mkdir()
+    for part in ("train", "t10k"):
+        for kind in ("images-idx3-ubyte", "labels-idx1-ubyte"):
+            copyfile(folder / f"idx/t10k-{kind}", source / f"{part}-{kind}")
+    asked = ["data", "cluttered", "--from", str(source), "--out", str(out), "--canvas", "40"]
     asked += ["--pieces", "2", "--size", "30", "--test-size", "20", "--seed", "4"]
     done = run(asked)
     assert done.returncode == 0, done.stderr

@@ -15,6 +15,7 @@ from regard.inspection.figures import figure
 from regard.systems.picture_evaluation import PictureEvaluation
 from regard.systems.pictures import PictureGenerator
 from regard.training import read_metrics
+from regard.training.events import Progressed
 from tests.end_to_end.commands import begin, run
 
 SIZES = (
@@ -170,7 +171,12 @@ def test_a_trace_holds_the_weights_of_the_places_asked_for(place: Path) -> None:
 def test_it_is_measured_beside_controls(place: Path, tmp_path: Path) -> None:
     model = regard.load(place / "model")
     ruler = tmp_path / "ruler.safetensors"
-    found = regard.evaluate(model, images=place / "set", extractor=ruler, updates=30)
+    told = list[Progressed]()
+    images = place / "set"
+    found = regard.evaluate(model, images=images, extractor=ruler, updates=30, tell=told.append)
+    names = dict.fromkeys(one.what for one in told)
+    assert len(told) == 30 * len(names)  # every update of every classifier
+    assert "a classifier learns from samples" in names
     assert isinstance(found, PictureEvaluation)
     assert [row.name for row in found.rows] == ["samples", "untrained generator", "real pictures"]
     samples, untrained, real = found.rows

@@ -1,6 +1,7 @@
 // Where one picture was looked at: a path of glimpses over it, or what one of its places saw.
 import { type Item, type Scene, shortened, textWidth } from "../scene";
 import type { Trace } from "../trace";
+import type { Say } from "../words";
 
 const [LARGE, SIDE, GAP, SMALL, SIZE] = [300, 44, 6, 12, 14];
 const [TOP, ACROSS, BAR] = [26, 28, 90];
@@ -9,6 +10,16 @@ const [TOP, ACROSS, BAR] = [26, 28, 90];
 export function unitOf({ picture, steps }: Trace): "word" | "place" | "glimpse" {
   if (picture?.gazes?.length) return "glimpse";
   return picture && steps.every((step) => step.alternatives.length === 0) ? "place" : "word";
+}
+
+/** What a picture is called, in the language of the page where it has no name of its own. */
+export function namePicture(say: Say, text: string): string {
+  if (text === "a picture") return say("aPicture");
+  const [, seed, label] = /^the picture of seed (\d+)(?: of class (.+))?$/.exec(text) ?? [];
+  if (seed === undefined) return text;
+  return label === undefined
+    ? say("drawnPicture", { seed })
+    : say("drawnPictureOf", { seed, label });
 }
 
 interface Sized {

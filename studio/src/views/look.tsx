@@ -5,7 +5,7 @@ import { chosenIn } from "../choosing";
 import { Card, Choice } from "../controls";
 import { signed } from "../figures/arithmetic";
 import { sharesFigure } from "../figures/bars";
-import { unitOf } from "../figures/pictured";
+import { namePicture, unitOf } from "../figures/pictured";
 import { HeadsGrid } from "../heads_grid";
 import { LONGER } from "../passages";
 import { Picture } from "../picture";
@@ -128,9 +128,9 @@ function Sentences({ stage, pointed, point }: SentencesProps): JSX.Element {
             <img
               class="read"
               src={`data:image/png;base64,${trace.picture.png}`}
-              alt={trace.source.text}
+              alt={namePicture(say, trace.source.text)}
             />{" "}
-            <span class="soft">{trace.source.text}</span>
+            <span class="soft">{namePicture(say, trace.source.text)}</span>
           </p>
         </div>
       )}

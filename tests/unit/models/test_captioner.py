@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from regard.attention import Hard
 from regard.data import Batch
 from regard.decoding import Limits, Sampling, Search, beam_search, greedy, sample
 from regard.errors import SizeError, UsageError
@@ -13,6 +14,7 @@ from regard.models.captioner import GivenFeatures, PictureEncoder
 from regard.models.interface import Step
 from regard.models.recurrent import RecurrentSizes
 from regard.models.source_attention import WordBaseline
+from regard.systems.caption_data import Settling
 from regard.training.tasks import translation
 
 WORDS, WORD, HIDDEN, CHANNELS = 11, 6, 7, (4, 5)
@@ -271,3 +273,37 @@ def test_sizes_that_cannot_be_are_told() -> None:
         Captioner(WORDS, PictureEncoder(CHANNELS, 0.0), RecurrentSizes(WORD, HIDDEN, 2))
     with pytest.raises(UsageError, match="soft or hard, not local-m"):
         build(normaliser="local-m")
+
+
+def test_hard_attention_settles_towards_the_end_of_a_run() -> None:
+    model = build(normaliser="hard", baseline="word").train()
+    batch = Batch(SOURCE, TARGET)
+    task = Settling(expectation=1.0, worth=0.1, cost=0.2, after=0.5, updates=100)
+    hard = model.decoder.attention.normaliser
+    assert isinstance(hard, Hard)
+    found = {}
+    for update in (1, 50, 60, 75, 100):
+        task.at(update)(model, batch, 0.0)
+        found[update] = hard.expectation, model.entropy
+    expected = {1: (1, 0.1), 50: (1, 0.1), 60: (0.6, -0.02), 75: (0, -0.2), 100: (0, -0.2)}
+    for update, pair in expected.items():
+        assert found[update] == pytest.approx(pair)
+    before = float(translation(model.eval(), batch, 0.0)[0].detach())
+    assert float(task(model, batch, 0.0)[0].detach()) == before  # measured as any other
+
+
+def test_entropy_that_costs_makes_attention_settle() -> None:
+    def entropy_after(entropy: float) -> float:
+        torch.manual_seed(5)
+        model = build(normaliser="hard", baseline="word", expectation=1.0, entropy=entropy).train()
+        optimiser = torch.optim.Adam(model.decoder.attention.parameters(), lr=0.05)
+        for _ in range(30):
+            optimiser.zero_grad()
+            translation(model, Batch(SOURCE, TARGET), 0.0)[0].backward()
+            optimiser.step()
+        probe = "decoder.attention.normaliser.distribution"
+        with record(model.eval(), probe) as recording:
+            model.hidden(SOURCE, TARGET)
+        return float(torch.special.entr(torch.cat(recording.all(probe), -2)).sum(-1).mean())
+
+    assert entropy_after(-1.0) < entropy_after(0.0) - 0.2

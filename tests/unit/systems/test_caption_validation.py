@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 import regard
-from regard.training.events import Finished, Validated
+from regard.training.events import Finished, Progressed, Validated
 
 SMALL = {
     "model.size": 16,
@@ -31,6 +31,11 @@ def test_one_picture_is_enough_to_validate_on(tmp_path: Path, decodes: bool) -> 
     data, out = tmp_path / "pictures.tsv", tmp_path / "model"
     events = list(regard.train("caption-soft", data=data, out=out, changes=changes, device="cpu"))
     assert isinstance(events[-1], Finished)
+    told = [event for event in events if isinstance(event, Progressed)]
+    assert [(one.what, one.n_done, one.n_all) for one in told] == [
+        ("pictures", 49, 49),  # those to learn from
+        ("pictures", 1, 1),
+    ]
     (validated,) = (event for event in events if isinstance(event, Validated))
     assert (validated.quality is not None) == decodes
     assert len(validated.samples) <= 1

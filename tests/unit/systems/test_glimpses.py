@@ -8,7 +8,7 @@ import torch
 from regard.data import Batch
 from regard.models import RecurrentAttention
 from regard.models.glimpses import Glimpsed, Retina
-from regard.systems.glimpse_data import glimpse_loss, rewards
+from regard.systems.glimpse_data import FadingFeedback, glimpse_loss, rewards
 
 
 def test_a_place_is_worth_what_is_believed_after_it() -> None:
@@ -59,3 +59,20 @@ def test_what_a_glimpse_tells_alone_is_learned_but_teaches_the_retina_nothing() 
     loss, _ = glimpse_loss(model, batch, 0.0)
     loss.backward()
     assert model.alone.weight.grad is not None
+
+
+@torch.no_grad()
+def test_early_glimpses_count_less_and_less_towards_the_end() -> None:
+    torch.manual_seed(4)
+    batch = Batch(torch.rand(4, 1, 9, 9) * 2 - 1, torch.tensor([[0], [1], [2], [0]]))
+    model = RecurrentAttention(
+        3, Retina(4, 1, 9, 3), n_glimpses=3, d_hidden=8, feedback="every", locator="centre"
+    )
+    task = FadingFeedback(until=0.5, updates=100)
+    losses = {update: float(task.at(update)(model, batch, 0.0)[0]) for update in (1, 50, 75, 100)}
+    assert losses[1] == losses[50] == float(glimpse_loss(model, batch, 0.0)[0])
+    assert losses[75] == pytest.approx((losses[50] + losses[100]) / 2)
+    model.eval()
+    model.feedback = "last"
+    assert losses[100] == pytest.approx(float(glimpse_loss(model, batch, 0.0)[0]))
+    assert losses[100] != losses[50]
