@@ -14,9 +14,10 @@ from regard.counting import counted
 from regard.errors import RecipeError
 
 _BATCH = 4_096  # target tokens; larger ones gain little on one device
-_SMALLEST_BATCH = 1_024  # below this, a processor is hardly busy
+_SMALLEST_BATCH = 512  # below this, a processor is hardly busy
 _BATCHES_AN_EPOCH = 120
-_UPDATES_OF_A_BUDGET = 2_000  # below, smaller batches make more of them
+_ROOTS_OF_TOKENS = 1.6  # a batch is so many square roots of the data's tokens at most
+_UPDATES_OF_A_BUDGET = 8_000  # below, smaller batches make more of them
 _PAPERS_BATCH = 25_000  # Vaswani et al. 2017, over eight devices
 _PAPERS_WARMUP = 4_000
 _PAPERS_WIDTH = 512
@@ -57,17 +58,24 @@ def derive(recipe: Recipe, facts: Facts) -> Recipe:
 def fit_to_speed(asked: Recipe, derived: Recipe, facts: Facts, seconds_an_update: float) -> Recipe:
     """What was derived from data, once more with what fits into the time there is.
 
-    Where that is few updates, the batch is halved, but not below 1,024 tokens; half the batch takes
-    half the time, nearly.
+    Where that is fewer than 8,000 updates, an update is halved: first the batches it joins, then
+    the batch, but not below 512 tokens; half an update takes half the time, nearly.
     """
-    batch, training = known(derived.training.batch_tokens, "training.batch_tokens"), asked.training
-    if training.batch_tokens == AUTO and training.minutes is not None:
-        fitting = _SHARE_OF_UPDATES * 60 * training.minutes
-        while batch > _SMALLEST_BATCH and fitting / seconds_an_update < _UPDATES_OF_A_BUDGET:
-            batch, seconds_an_update = batch // 2, seconds_an_update / 2
+    training = asked.training
+    sizes = {key: known(getattr(derived.training, key), f"training.{key}") for key in _OF_BATCHES}
+    smallest = {"accumulate": 1, "batch_tokens": _SMALLEST_BATCH}
+    fitting = 0.0 if training.minutes is None else _SHARE_OF_UPDATES * 60 * training.minutes
+    for key in _OF_BATCHES:
+        while (
+            getattr(training, key) == AUTO
+            and sizes[key] > smallest[key]
+            and 0 < fitting < _UPDATES_OF_A_BUDGET * seconds_an_update
+        ):
+            halved = sizes[key] // 2
+            seconds_an_update *= halved / sizes[key]
+            sizes[key] = halved
     facts = replace(facts, seconds_an_update=seconds_an_update)
-    opened = _changed(_reopened(asked, derived), {"batch_tokens": batch}, {})
-    return derive(opened, facts)
+    return derive(_changed(_reopened(asked, derived), sizes, {}), facts)
 
 
 def keep_plan(asked: Recipe, derived: Recipe, before: Recipe) -> Recipe:
@@ -79,7 +87,7 @@ def keep_plan(asked: Recipe, derived: Recipe, before: Recipe) -> Recipe:
 
 def _reopened(asked: Recipe, derived: Recipe) -> Recipe:
     """What depends on the number of updates is "auto" again, where the recipe says so."""
-    training = dict.fromkeys(_open_keys(asked) - _OF_BATCHES, AUTO)
+    training = dict.fromkeys(_open_keys(asked) - set(_OF_BATCHES), AUTO)
     model = {"dropout": AUTO} if asked.model.dropout == AUTO else {}
     return _changed(derived, training, model)
 
@@ -109,12 +117,17 @@ def _dropout(training: TrainingSection, facts: Facts) -> float:
 
 
 def _batch_tokens(training: TrainingSection, model: Network, facts: Facts) -> int:
-    """4,096, but halved for small data until an epoch has 120 updates."""
+    """4,096, but halved for small data until an epoch has 120 updates.
+
+    Nor is it more than 1.6 times the square root of the data's tokens: many small steps learn more
+    from few tokens than a quarter as many large ones.
+    """
     if training.accumulate == AUTO:
         shared = facts.n_processes
     else:
         shared = facts.n_processes * training.accumulate
     fits = facts.n_target_tokens / (_BATCHES_AN_EPOCH * shared)
+    fits = min(fits, _ROOTS_OF_TOKENS * math.sqrt(facts.n_target_tokens) / shared)
     batch = _BATCH
     while batch > max(fits, _SMALLEST_BATCH):
         batch //= 2
@@ -229,4 +242,4 @@ _RULES: tuple[tuple[str, Callable[[TrainingSection, Network, Facts], float]], ..
     ("save_every", _save_every),
     ("ema", _ema),
 )
-_OF_BATCHES = {"batch_tokens", "accumulate"}
+_OF_BATCHES = ("accumulate", "batch_tokens")

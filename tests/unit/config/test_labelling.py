@@ -14,7 +14,7 @@ def test_what_was_pre_trained_learns_more_slowly_and_less_long() -> None:
     tuned = derive(read_recipe("bert-tag", ["training.init=runs/bert"]), FACTS).training
     assert tuned.learning_rate == pytest.approx(0.04 / 128, rel=1e-2)
     assert new.learning_rate > 3 * tuned.learning_rate
-    assert (new.updates, tuned.updates) == (1200, 390)
+    assert (new.updates, tuned.updates) == (2300, 780)
     wide = read_recipe("bert-tag", ["training.init=b", "model.d_model=768", "model.n_heads=12"])
     assert derive(wide, FACTS).training.learning_rate == pytest.approx(5e-5, rel=0.05)
 

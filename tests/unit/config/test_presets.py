@@ -67,7 +67,7 @@ def test_the_tiny_model_is_the_published_one() -> None:
     model, training = recipe.model, recipe.training
     assert (model.n_layers, model.d_model, model.d_feedforward, model.n_heads) == (4, 128, 256, 4)
     assert model.dropout == 0.3
-    assert training.batch_tokens == 2048
+    assert training.batch_tokens == 1024
     assert 2e-3 < known(training.learning_rate, "") < 5e-3
 
 
@@ -82,7 +82,7 @@ def test_every_size_of_data_gets_a_sound_recipe(name: str, n_pairs: int, n_proce
     batch = known(training.batch_tokens, "")
     updates, warmup = known(training.updates, ""), known(training.warmup, "")
     tokens = batch * known(training.accumulate, "") * n_processes
-    assert 1024 <= batch <= 4096
+    assert 512 <= batch <= 4096
     assert updates >= 500
     assert warmup <= updates / 3
     assert 1e-4 <= known(training.learning_rate, "") <= 5e-3

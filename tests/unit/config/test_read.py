@@ -23,13 +23,13 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_preset_is_found_by_name() -> None:
     recipe = read_recipe("transformer-small")
     assert recipe.name == "transformer-small"
-    assert (recipe.model.n_layers, recipe.model.d_model) == (4, 256)
+    assert (recipe.model.n_layers, recipe.model.d_model) == (4, 192)
 
 
 def test_a_file_extends_a_preset(file: Path) -> None:
     file.write_text('extends = "transformer-small"\n[model]\nn_layers = 5\n')
     recipe = read_recipe("my.toml")
-    assert (recipe.model.n_layers, recipe.model.d_model) == (5, 256)
+    assert (recipe.model.n_layers, recipe.model.d_model) == (5, 192)
     assert (recipe.name, recipe.purpose) == ("my", "")
 
 

@@ -159,11 +159,11 @@ def test_refusals_of_vocabularies():
 
 
 def test_sizes_grow_with_the_data():
-    sizes = [choose_vocabulary_size(n) for n in (0, 500, 2_000, 30_000, 2_000_000, 10**9)]
-    assert sizes == [400, 1_000, 2_000, 8_000, 32_000, 32_000]
+    sizes = [choose_vocabulary_size(n) for n in (0, 500, 2_000, 30_000, 200_000, 10**9)]
+    assert sizes == [400, 1_000, 2_000, 4_000, 10_000, 32_000]
     counts = [choose_vocabulary_size(n) for n in range(1, 200_000, 997)]
     assert counts == sorted(counts)
-    assert choose_vocabulary_size(2_000, words_per_pair=375.0) == 8_000
-    # Chinese characters come on top of 1,500 merges; of much text they are a part as they are.
-    assert choose_vocabulary_size(2_000, n_characters=1_000) == 2_800
-    assert choose_vocabulary_size(30_000, n_characters=3_000) == 8_000
+    assert choose_vocabulary_size(2_000, words_per_pair=375.0) == 4_000
+    # Chinese characters come on top of 2,500 merges; of much text they are a part as they are.
+    assert choose_vocabulary_size(2_000, n_characters=1_000) == 3_000
+    assert choose_vocabulary_size(30_000, n_characters=3_000) == 5_800
