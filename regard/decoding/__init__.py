@@ -1,10 +1,9 @@
 """From a model to tokens: searches that know only ``models.interface.Step``."""
 
-from regard.decoding.beam import beam_search
+from regard.decoding.beam import beam_search, greedy
 from regard.decoding.choices import PENALTIES, WIDEST, Limits, Sampling, Search
 from regard.decoding.constrained import constrained_search
 from regard.decoding.ensemble import Ensemble
-from regard.decoding.greedy import greedy
 from regard.decoding.hypothesis import Hypothesis, Phrase, SourceLine
 from regard.decoding.many import search_as_found, search_many
 from regard.decoding.sampling import sample

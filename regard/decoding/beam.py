@@ -1,5 +1,6 @@
 """Left-to-right beam search: the W best prefixes go on; one that takes <EOS> leaves the beam."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +17,8 @@ from regard.decoding.rules import Rules
 from regard.models.interface import Ended, SearchesItself, State, Step
 from regard.shapes import Bool, Float, Int, Source, Tensor
 from regard.special import BOS, EOS, PAD
+
+_NOTHING = Hypothesis((), -math.inf, -math.inf)  # of a broken model, which leaves no token possible
 
 
 def beam_search(
@@ -35,6 +38,17 @@ def beam_search(
     """
     found = dict(beams_as_found(model, source, search or Search(), prefixes))
     return [found[i] for i in range(len(source))]
+
+
+def greedy(
+    model: Step[State],
+    source: Source,
+    search: Search | None = None,
+    prefixes: Sequence[Sequence[int]] | None = None,
+) -> list[Hypothesis]:
+    """Always the most probable next token: a beam of 1."""
+    one_wide = replace(search or Search(), width=1, n_best=1)
+    return [best for (best,) in beam_search(model, source, one_wide, prefixes)]
 
 
 @infer_each
@@ -80,7 +94,7 @@ def searched_by_itself(
 def _hypotheses(found: Iterator[Ended]) -> Iterator[tuple[int, list[Hypothesis]]]:
     for ended in found:
         for row, outputs in ended:
-            yield row, [Hypothesis(*complete) for complete in outputs]
+            yield row, [Hypothesis(*complete) for complete in outputs] or [_NOTHING]
 
 
 def _numbers(tensor: Float[Tensor, "..."]) -> Float[np.ndarray, "..."]:
@@ -225,7 +239,7 @@ class _Beams:
             Hypothesis(tuple(tokens[1 : tokens.index(EOS)]), total, score)
             for tokens, total, score in found
             if score > -np.inf
-        ]
+        ] or [_NOTHING]
 
 
 def _largest(

@@ -12,7 +12,6 @@ from regard.decoding.beam import beams_as_found
 from regard.decoding.choices import Search
 from regard.decoding.constrained import constrained_search
 from regard.decoding.ensemble import Ensemble
-from regard.decoding.greedy import greedy_as_found
 from regard.decoding.hypothesis import Hypothesis, SourceLine
 from regard.decoding.sampling import sample
 from regard.models.interface import Step
@@ -160,8 +159,5 @@ def _found(
         for i, line in enumerate(lines):
             alone = source[i : i + 1, : len(line.tokens)]
             yield i, constrained_search(model, alone, search, line)
-    elif search.width == 1:
-        for row, one in greedy_as_found(model, source, search, prefixes):
-            yield row, [one]
     else:
         yield from beams_as_found(model, source, search, prefixes)

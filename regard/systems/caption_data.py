@@ -19,7 +19,7 @@ from regard.data import Account, Batch, Batches, MemoryCorpus, Plan, collate
 from regard.data.captions import Captioned, read_captioned
 from regard.data.features import FeatureFolder
 from regard.data.images import ImageCodec, open_picture
-from regard.decoding import Hypothesis, Search, beam_search, greedy, sample
+from regard.decoding import Hypothesis, Search, beam_search, sample
 from regard.errors import DataError
 from regard.evaluation import Quality
 from regard.evaluation.captions import bleu, chrf
@@ -60,8 +60,6 @@ def search_captions(model: Captioner, source: Tensor, search: Search) -> list[li
     chosen = replace(search, limits=replace(search.limits, most=most))
     if search.sampling is not None:
         return sample(model, source, chosen)
-    if search.width == 1:
-        return [[one] for one in greedy(model, source, chosen)]
     return beam_search(model, source, chosen)
 
 

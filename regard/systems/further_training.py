@@ -16,9 +16,9 @@ from regard.models import Model
 from regard.shapes import Tensor
 from regard.systems.results import Result
 from regard.systems.system import prepare
-from regard.training import Prepared, Progress, Ranks, Run, Stepped, train
+from regard.training import Prepared, Ranks, Run, Stepped, train
 from regard.training.events import Progressed
-from regard.training.run import AnyUpdater
+from regard.training.run import KeepsNothing
 from regard.training.tasks import Task
 from regard.training.validation import HeldOut
 
@@ -142,32 +142,15 @@ class FurtherTraining:
         )
 
 
-class _Memory:
-    """Keeps a short run in memory: its best weights alone."""
+class _Memory(KeepsNothing):
+    """Keeps a short run's best weights in memory."""
 
     best: Mapping[str, Tensor]
-
-    def restore(self, model: Model, updater: AnyUpdater) -> Progress | None:
-        """It always begins anew."""
-        return None
-
-    def save(
-        self, model: Model, updater: AnyUpdater, progress: Progress, *, is_planned: bool
-    ) -> str:
-        """Nothing is saved on the way."""
-        return ""
 
     def keep_best(self, model: Model) -> None:
         """Keep these weights."""
         self.best = {name: one.detach().clone() for name, one in model.state_dict().items()}
 
-    def keep_moment(self, model: Model, update: int) -> None:
-        """No moments are kept."""
-
     def restore_best(self, model: Model) -> None:
         """Put the weights back."""
         model.load_state_dict(self.best)
-
-    def average_last(self, model: Model, n: int) -> int:
-        """There are no checkpoints."""
-        return 0

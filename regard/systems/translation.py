@@ -1,5 +1,6 @@
 """Translation: a model folder, or several that vote, from sentences to sentences."""
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -352,7 +353,8 @@ class Translator(OpenedModel):
         return tuple(source[one.start : one.end] for one in pieces if one.id == UNKNOWN)
 
     def _translations(self, found: Sequence[Hypothesis], asked: _Asked) -> list[Translation]:
-        return [self._translation(one, asked) for one in found] or [EMPTY]
+        possible = (one for one in found if one.score > -math.inf)  # a broken model may find none
+        return [self._translation(one, asked) for one in possible] or [EMPTY]
 
     def _translation(self, found: Hypothesis, asked: _Asked) -> Translation:
         tokenizer = self.target_tokenizer

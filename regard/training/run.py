@@ -102,6 +102,33 @@ class Keeper(Protocol):
         ...
 
 
+class KeepsNothing:
+    """Keeper of a run that begins anew and leaves no trace."""
+
+    def restore(self, model: Model, updater: AnyUpdater) -> Progress | None:
+        """There is nothing to go on from."""
+        return None
+
+    def save(
+        self, model: Model, updater: AnyUpdater, progress: Progress, *, is_planned: bool
+    ) -> str:
+        """Nothing is saved."""
+        return ""
+
+    def keep_best(self, model: Model) -> None:
+        """No weights are kept."""
+
+    def keep_moment(self, model: Model, update: int) -> None:
+        """No moments are kept."""
+
+    def restore_best(self, model: Model) -> None:
+        """There are none."""
+
+    def average_last(self, model: Model, n: int) -> int:
+        """There are no checkpoints."""
+        return 0
+
+
 @dataclass(frozen=True)
 class Run:
     """Everything a run needs; the recipe's training section is fully resolved."""

@@ -1,12 +1,11 @@
 """How long an update takes on this machine, before a run has done any."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from regard.models import Model
 from regard.training.distributed import Ranks
 from regard.training.events import Stepped
 from regard.training.loop import train
-from regard.training.run import AnyUpdater, Progress, Run
+from regard.training.run import KeepsNothing, Run
 
 _MOST_UPDATES = 40
 _FEWEST_UPDATES = 3  # besides the first, which is slow
@@ -26,7 +25,7 @@ def seconds_an_update(run: Run, minutes: float | None = None) -> float:
         update={"updates": _MOST_UPDATES, "minutes": None, "save_every": _MOST_UPDATES + 1}
     )
     trial = replace(
-        run, recipe=recipe, keeper=_Nowhere(), validation=None, ranks=Ranks(), budget=None
+        run, recipe=recipe, keeper=KeepsNothing(), validation=None, ranks=Ranks(), budget=None
     )
     first: Stepped | None = None
     mean = 0.0
@@ -39,31 +38,3 @@ def seconds_an_update(run: Run, minutes: float | None = None) -> float:
         if took >= enough and (n_done >= _FEWEST_UPDATES or took >= 2 * _SECONDS):
             break
     return max(mean, 1e-6)
-
-
-@dataclass(frozen=True)
-class _Nowhere:
-    """Keeps nothing: a trial begins anew and leaves no trace."""
-
-    def restore(self, model: Model, updater: AnyUpdater) -> Progress | None:
-        """There is nothing to go on from."""
-        return None
-
-    def save(
-        self, model: Model, updater: AnyUpdater, progress: Progress, *, is_planned: bool
-    ) -> str:
-        """Nothing is saved."""
-        return ""
-
-    def keep_best(self, model: Model) -> None:
-        """No weights are kept."""
-
-    def keep_moment(self, model: Model, update: int) -> None:
-        """No moments are kept."""
-
-    def restore_best(self, model: Model) -> None:
-        """There are none."""
-
-    def average_last(self, model: Model, n: int) -> int:
-        """There are no checkpoints."""
-        return 0

@@ -65,31 +65,6 @@ void recall(i64 R, i64 K, i64 H, i64 E, const float* q, i64 ldq, const float* k,
   }
 }
 
-}  // namespace
-
-extern "C" {
-
-void k_recall(i64 R, i64 K, i64 H, i64 E, const float* q, i64 ldq, const float* k, i64 ldk, const float* v, i64 ldv,
-              const int32_t* places, float* out) {
-  recall(R, K, H, E, q, ldq, k, ldk, v, ldv, places, out, H * E);
-}
-
-// out[i] = log of the sum of exp over row i
-void k_log_sum_exp(i64 n, i64 V, const float* x, float* out) {
-#pragma omp parallel for
-  for (i64 i = 0; i < n; ++i) out[i] = log_sum_exp(V, x + i * V);
-}
-
-// The k largest of each row, largest first, of equals the first; where a row has fewer above -inf, -inf and 0.
-void k_top(i64 n, i64 V, i64 k, const float* x, float* values, i64* ids) {
-#pragma omp parallel for
-  for (i64 i = 0; i < n; ++i) largest(V, k, x + i * V, values + i * k, ids + i * k);
-}
-
-}  // extern "C"
-
-namespace {
-
 void add_bias(i64 n, i64 d, const float* bias, float* x, i64 ld) {
 #pragma omp parallel for
   for (i64 i = 0; i < n; ++i) {
