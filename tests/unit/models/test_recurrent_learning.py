@@ -17,6 +17,7 @@ from regard.special import BOS, EOS, PAD
 from regard.training.tasks import translation
 
 FIRST, N_TOKENS = 4, 12
+EASY, LEARNED = 10, 0.006  # so many batches never seen before in turn, with such a loss
 Translator = Sutskever | Bahdanau | Luong
 
 
@@ -34,7 +35,7 @@ def examples(n: int, generator: torch.Generator, *, is_copy: bool) -> tuple[Tens
 
 @dataclass(frozen=True)
 class Lessons:
-    """How long, with how many examples at a time and how fast; few large updates cost least."""
+    """How long at most, with how many examples at a time and how fast; few large updates cost least."""
 
     n_steps: int
     n_examples: int = 64
@@ -42,13 +43,14 @@ class Lessons:
 
 
 def train(model: Translator, lessons: Lessons, *, is_copy: bool) -> float:
-    """Train, and give the share of 200 new sequences that greedy search gets right."""
+    """Train until little is left to learn, and give the share of new sequences that come right."""
     generator = torch.Generator().manual_seed(1)
     optimiser = torch.optim.Adam(model.parameters())
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimiser, lessons.learning_rate, total_steps=lessons.n_steps, pct_start=0.1
     )
-    for _ in range(lessons.n_steps):
+    n_easy = 0
+    while n_easy < EASY and schedule.last_epoch < lessons.n_steps:
         source, target = examples(lessons.n_examples, generator, is_copy=is_copy)
         loss, n_words = translation(model, Batch(source, target), 0.0)
         optimiser.zero_grad()
@@ -56,12 +58,16 @@ def train(model: Translator, lessons: Lessons, *, is_copy: bool) -> float:
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         schedule.step()
+        n_easy = n_easy + 1 if loss.item() < LEARNED * n_words else 0
+    return share_right(model, *examples(200, generator, is_copy=is_copy))
+
+
+def share_right(model: Translator, source: Tensor, target: Tensor) -> float:
+    """Of the sequences that greedy search writes."""
     model.eval().requires_grad_(False)
-    new, wanted = examples(200, generator, is_copy=is_copy)
-    found = greedy(model, new)
     right = [
         list(hypothesis.tokens) == [token for token in row if token >= FIRST]
-        for hypothesis, row in zip(found, wanted.tolist(), strict=True)
+        for hypothesis, row in zip(greedy(model, source), target.tolist(), strict=True)
     ]
     return sum(right) / len(right)
 
