@@ -176,6 +176,7 @@ class Standing:
     recipe: Recipe | None
     history: History
     state: State
+    minutes: float | None  # its budget of time, if that is what was asked for
     silent: float  # seconds since it last wrote
     moments: tuple[int | None, ...]  # updates whose weights are there; None: those in use
 
@@ -186,9 +187,9 @@ class Standing:
 
     @property
     def updates(self) -> int | None:
-        """How many there will be, where that is decided."""
+        """How many there will be, where that is decided and no budget of time ends the run."""
         planned = self.recipe.training.updates if self.recipe else None
-        return planned if isinstance(planned, int) else None
+        return planned if isinstance(planned, int) and self.minutes is None else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,12 +243,13 @@ class Runs:
     def standing(self, name: str, folder: Path) -> Standing:
         """How the run stands."""
         history = self.history(folder)
-        silent = _silent(folder)
+        silent, asked = _silent(folder), _recipe(folder, _REQUEST)
         return Standing(
             name,
-            _recipe(folder),
+            _recipe(folder, "recipe.toml") or asked,
             history,
             _state(history, silent),
+            asked.training.minutes if asked and asked.training.has_budget else None,
             silent,
             tuple(one.update for one in moments_of(folder)),
         )
@@ -273,13 +275,12 @@ def _below(root: Path) -> list[Path]:
     return found[:_MOST]
 
 
-def _recipe(folder: Path) -> Recipe | None:
-    for path in (folder / "recipe.toml", folder / _REQUEST):
-        try:
-            return parse_recipe(path.read_text(encoding="utf-8"), str(path))
-        except (OSError, UnicodeDecodeError, RegardError):
-            continue
-    return None
+def _recipe(folder: Path, name: str | Path) -> Recipe | None:
+    path = folder / name
+    try:
+        return parse_recipe(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError, RegardError):
+        return None
 
 
 def _silent(folder: Path) -> float:

@@ -83,7 +83,8 @@ export interface Address {
   off: readonly string[];
   /** training runs by name; none are those that the page chooses */
   runs: readonly string[];
-  axis: "updates" | "time";
+  /** of the curves; null is time where all that are shown have a budget of it */
+  axis: "updates" | "time" | null;
   /** in percent */
   smooth: number;
   /** an update whose weights are looked at; null is the last there is */
@@ -132,7 +133,7 @@ export const usual = (language: Language): Address => ({
   isLecture: false,
   off: [],
   runs: [],
-  axis: "updates",
+  axis: null,
   smooth: 60,
   moment: null,
   sentence: null,
@@ -201,7 +202,7 @@ export function parse(hash: string, browser: Language): Address {
     isLecture: get("preset") === "lecture",
     off: (get("off") ?? "").split(",").filter((name) => HEAD.test(name)),
     runs: said.getAll("run").slice(0, 20),
-    axis: among(["updates", "time"], get("axis")) ?? base.axis,
+    axis: among<"updates" | "time">(["updates", "time"], get("axis")) ?? null,
     smooth: whole(get("smooth"), 0, 95) ?? base.smooth,
     moment: whole(get("moment"), 0, most),
     sentence: get("sentence"),
@@ -252,7 +253,7 @@ export function format(address: Address, browser: Language): string {
   put("step", address.step, address.step === base.step);
   put("off", address.off.join(","), address.off.length === 0);
   for (const run of address.runs) query.append("run", run);
-  put("axis", address.axis, address.axis === base.axis);
+  put("axis", address.axis, false);
   put("smooth", address.smooth, address.smooth === base.smooth);
   put("moment", address.moment, false);
   put("sentence", address.sentence, false);

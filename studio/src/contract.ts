@@ -628,8 +628,10 @@ export type RunAnswer = {
   /** What the best weights are best by. */
   measure: string | null;
   update: number;
-  /** How many there will be. */
+  /** How many there will be; null of a budget of time. */
   updates: number | null;
+  /** The budget of time, where the run has one. */
+  minutes: number | null;
   epoch: number;
   seconds: number;
   /** Seconds since it last wrote anything. */

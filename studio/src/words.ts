@@ -478,6 +478,8 @@ export const WORDS = {
   isTraining: ["training", "训练中"],
   updatesOf: ["update {n} of {total}", "第 {n} 次更新，共 {total} 次"],
   updatesDone: ["update {n}", "第 {n} 次更新"],
+  time: ["Time", "时间"],
+  timeOf: ["{time} of {whole}", "{time}，预算 {whole}"],
   timeLeft: ["about {time} left", "约剩 {time}"],
   curves: ["Curves", "曲线"],
   curvesLead: [

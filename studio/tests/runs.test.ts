@@ -12,6 +12,7 @@ const run = (name: string, state: RunAnswer["state"], silent: number): RunAnswer
   measure: null,
   update: 0,
   updates: null,
+  minutes: null,
   epoch: 0,
   seconds: 0,
   reason: null,

@@ -65,7 +65,7 @@ def test_recorded_runs_lie_over_each_other_and_are_read_by_keys(alone, visit, re
     page.keyboard.press("ArrowRight")
     first = recorded["runs"][0]["steps"]
     expect(rows.first.locator("td").first).to_have_text(str(int(first["update"][0])))
-    expect(rows.first.locator("td").nth(1)).to_have_text(str(round(first["loss"][0], 3)))
+    expect(rows.first.locator("td").nth(2)).to_have_text(str(round(first["loss"][0], 3)))
     page.locator(".chip").nth(1).click()
     expect(rows).to_have_count(1)
     expect_address(page, "run=")

@@ -90,7 +90,7 @@ def _efforts(compared: Comparison) -> _Table:
             one.name,
             one.kind,
             f"{one.n_parameters:,}",
-            _minutes(one.trained.minutes),
+            _minutes(one.trained),
             _count(one.trained.tokens),
             _count(one.trained.tokens_a_second),
             f"{one.sentences_a_second:.1f}",
@@ -126,8 +126,11 @@ def _lowest(trained: TrainedModel, minutes: float) -> str:
     return f"{min(losses):.3f}" if losses else "–"
 
 
-def _minutes(minutes: float | None) -> str:
-    return "not said" if minutes is None else f"{minutes:.3g}"
+def _minutes(trained: TrainedModel) -> str:
+    if trained.minutes is None:
+        return "not said"
+    of = "" if trained.budget is None else f" of {trained.budget:g}"
+    return f"{trained.minutes:.3g}{of}"
 
 
 def _count(number: float | None) -> str:

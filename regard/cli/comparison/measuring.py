@@ -34,6 +34,7 @@ class TrainedModel:
     tokens: float | None  # target tokens seen
     tokens_a_second: float | None
     minutes: float | None
+    budget: float | None  # minutes that were given; None: as long as it took
     validations: tuple[tuple[float, float], ...]  # minutes, and the loss then
 
 
@@ -99,7 +100,7 @@ def compare_models(
                 names[i],
                 loaded.recipe.model.kind,
                 loaded.model.n_parameters,
-                _trained(read_metrics(path / "metrics.jsonl")),
+                _trained(read_metrics(path / "metrics.jsonl"), loaded.recipe.training.minutes),
                 quality.bleu,
                 quality.chrf,
                 quality.exact,
@@ -130,10 +131,10 @@ def _names(models: Sequence[Path]) -> list[str]:
     return [str(path) for path in models]
 
 
-def _trained(metrics: list[dict[str, Any]]) -> TrainedModel:
+def _trained(metrics: list[dict[str, Any]], budget: float | None) -> TrainedModel:
     steps = [one for one in metrics if one["event"] == "stepped"]
     if not steps:
-        return TrainedModel(None, None, None, None, ())
+        return TrainedModel(None, None, None, None, budget, ())
     updates = max(one["update"] for one in metrics)
     tokens = updates * sum(one["n_tokens"] for one in steps) / len(steps)
     seconds = max(one["seconds"] for one in steps)
@@ -144,4 +145,4 @@ def _trained(metrics: list[dict[str, Any]]) -> TrainedModel:
         if one["event"] == "validated" and one.get("loss") is not None
     )
     minutes = max(one["seconds"] for one in metrics) / 60
-    return TrainedModel(updates, tokens, speed, minutes, validations)
+    return TrainedModel(updates, tokens, speed, minutes, budget, validations)

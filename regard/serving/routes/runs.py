@@ -27,7 +27,8 @@ class RunAnswer(ServiceAnswer):
     kind: str | None
     measure: str | None = Field(description="What the best weights are best by.")
     update: int
-    updates: int | None = Field(description="How many there will be.")
+    updates: int | None = Field(description="How many there will be; null of a budget of time.")
+    minutes: float | None = Field(description="The budget of time, where the run has one.")
     epoch: int
     seconds: float
     silent: float = Field(description="Seconds since it last wrote anything.")
@@ -162,6 +163,7 @@ def described(one: Standing) -> RunAnswer:
         measure=recipe.training.measure if recipe else None,
         update=one.history.update,
         updates=one.updates,
+        minutes=one.minutes,
         epoch=one.history.epoch,
         seconds=one.history.seconds,
         silent=one.silent,

@@ -112,7 +112,10 @@ interface ChipProps {
 }
 
 function Chip({ run, isOn, colour, say, toggle }: ChipProps): JSX.Element {
-  const share = run.updates ? Math.min(1, run.update / run.updates) : null;
+  const way = run.minutes ? run.seconds / (60 * run.minutes) : run.update / (run.updates ?? NaN);
+  // Of a budget a part went by before the first update: one that is over is spent.
+  const isSpent = run.minutes !== null && run.state === "finished";
+  const share = Number.isNaN(way) ? null : isSpent ? 1 : Math.min(1, way);
   const left = share && run.state === "training" ? ((1 - share) / share) * run.seconds : null;
   return (
     <button type="button" class="chip" aria-pressed={isOn} onClick={toggle}>
@@ -132,7 +135,9 @@ function Chip({ run, isOn, colour, say, toggle }: ChipProps): JSX.Element {
           ? say("updatesOf", { n: grouped(run.update), total: grouped(run.updates) })
           : say("updatesDone", { n: grouped(run.update) })}
         {" · "}
-        {minutes(run.seconds)}
+        {run.minutes
+          ? say("timeOf", { time: minutes(run.seconds), whole: minutes(60 * run.minutes) })
+          : minutes(run.seconds)}
         {left === null ? "" : ` · ${say("timeLeft", { time: minutes(left) })}`}
       </span>
       <progress max={1} value={share ?? (run.state === "finished" ? 1 : 0)} />
@@ -150,7 +155,7 @@ interface CurvesProps extends TrainingProps {
 function CurvesCard(props: CurvesProps): JSX.Element {
   const { address, go, say, theme, shown, colourOf } = props;
   const [at, setAt] = useState<number | null>(null);
-  const isTime = address.axis === "time";
+  const isTime = address.axis === null ? areBudgets(shown) : address.axis === "time";
   const place = (update: number | null, seconds: number | null): number | null =>
     isTime ? (seconds === null ? null : seconds / 60) : update;
   const measure = measureOf(shown);
@@ -169,7 +174,8 @@ function CurvesCard(props: CurvesProps): JSX.Element {
       return { colour: colourOf(run.name), column, measured };
     });
     const ends = made.flatMap(({ column }) => column("learning_rate").map(([x]) => x));
-    const range = [0, ends.length > 0 ? Math.max(...ends) : 1] as const;
+    const budgets = isTime ? shown.map(({ run }) => run.minutes ?? 0) : [];
+    const range = [0, ends.length > 0 ? Math.max(...ends, ...budgets) : 1] as const;
     const across = say(isTime ? "inMinutes" : "inUpdates");
     const share = address.smooth / 100;
     const panel = (title: string, curves: Curve[], fromZero = false): Panel =>
@@ -223,7 +229,7 @@ function CurvesCard(props: CurvesProps): JSX.Element {
             ["updates", say("inUpdates")],
             ["time", say("inMinutes")],
           ]}
-          chosen={address.axis}
+          chosen={isTime ? "time" : "updates"}
           choose={(axis) => {
             setAt(null);
             go({ axis });
@@ -266,6 +272,10 @@ function CurvesCard(props: CurvesProps): JSX.Element {
     </Card>
   );
 }
+
+/** Whether time is what all of them were given: then it is what they compare by. */
+const areBudgets = (shown: readonly CurvesAnswer[]): boolean =>
+  shown.length > 0 && shown.every(({ run }) => run.minutes !== null);
 
 /** What is measured besides the loss: translations where there are any, else what the loss means. */
 function measureOf(shown: readonly CurvesAnswer[]): Measure {
@@ -318,6 +328,16 @@ interface ToldProps {
   colourOf: CurvesProps["colourOf"];
 }
 
+const HEADS = [
+  "run",
+  "update",
+  "time",
+  "lossTrain",
+  "lossValid",
+  "rateTitle",
+  "speedTitle",
+] as const;
+
 /** The numbers at the line; without one, the last there are. */
 function Told({ shown, at, isTime, say, theme, colourOf }: ToldProps): JSX.Element {
   const number = (value: number | null | undefined): string =>
@@ -327,13 +347,11 @@ function Told({ shown, at, isTime, say, theme, colourOf }: ToldProps): JSX.Eleme
       <table class="reading" aria-live="polite">
         <thead>
           <tr>
-            {(["run", "update", "lossTrain", "lossValid", "rateTitle", "speedTitle"] as const).map(
-              (word) => (
-                <th key={word} scope="col">
-                  {say(word)}
-                </th>
-              ),
-            )}
+            {HEADS.map((word) => (
+              <th key={word} scope="col">
+                {say(word)}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
@@ -356,6 +374,7 @@ function Told({ shown, at, isTime, say, theme, colourOf }: ToldProps): JSX.Eleme
                   </span>
                 </th>
                 <td>{grouped(update)}</td>
+                <td>{minutes(steps.seconds[i] ?? 0)}</td>
                 <td>{number(steps.loss[i])}</td>
                 <td>{number(valid?.loss)}</td>
                 <td>{number(steps.learning_rate[i])}</td>

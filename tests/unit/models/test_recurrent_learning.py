@@ -35,7 +35,7 @@ def examples(n: int, generator: torch.Generator, *, is_copy: bool) -> tuple[Tens
 
 @dataclass(frozen=True)
 class Lessons:
-    """How long at most, with how many examples at a time and how fast; few large updates cost least."""
+    """How long at most, how many examples at a time, how fast; few large updates cost least."""
 
     n_steps: int
     n_examples: int = 64

@@ -75,6 +75,25 @@ def test_a_bert_has_read_all_tokens_and_counts_those_it_had_to_find(run: Path) -
     assert told["steps"]["tokens_per_second"] == pytest.approx([2000.0, 2000.0])
 
 
+@pytest.mark.parametrize(
+    ("changes", "updates", "minutes"),
+    [((), None, 10.0), (("training.updates=70",), 70, None)],
+    ids=["a budget", "a limit"],
+)
+def test_a_budget_of_time_says_when_a_run_ends(
+    run: Path, changes: tuple[str, ...], updates: int | None, minutes: float | None
+) -> None:
+    """Of a budget the recipe's updates are a forecast; beside them minutes are but a limit."""
+    asked = read_recipe("transformer-tiny", ["training.minutes=10", *changes])
+    (run / "training").mkdir(exist_ok=True)
+    (run / "training/request.toml").write_text(write_recipe(asked), encoding="utf-8")
+    planned = read_recipe("transformer-tiny", ["training.minutes=10", "training.updates=70"])
+    (run / "recipe.toml").write_text(write_recipe(planned), encoding="utf-8")
+    with living(open_models([str(run)], roots=[run.parents[1]])) as live:
+        (told,) = httpx.get(f"{live.url}/api/v1/runs").json()["runs"]
+    assert (told["updates"], told["minutes"]) == (updates, minutes)
+
+
 def test_curves_grow_with_the_file(live: Live, run: Path) -> None:
     first = curves(live)
     assert first["is_whole"]
