@@ -53,6 +53,9 @@ class TrainingSection(Section):
     init: str | None = None  # the folder of a bert whose encoder and tokenizer it begins from
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] = 1
     batch_tokens: Count | Auto = "auto"  # target tokens in one batch of one process
+    # A batch is of sentences of like length, which pads little, or mixed, which needs no padding
+    # where the C++ kernels compute.
+    batches: Literal["by-length", "mixed"] = "by-length"
     accumulate: Count | Auto = 1  # batches summed before one update
     updates: Count | Auto = "auto"
     # With updates = "auto" the time that a run takes, and all else follows; otherwise its limit.

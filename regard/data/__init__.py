@@ -2,7 +2,7 @@
 
 from regard.data.account import Account
 from regard.data.batch import Batch, Corpus, MemoryCorpus, Subset, collate
-from regard.data.batching import Batches, BatchIterator, Place, Plan
+from regard.data.batching import Batches, BatchIterator, MixedBatches, Place, Plan
 from regard.data.cleaning import Cleaner
 from regard.data.coreference import read_coreference
 from regard.data.gold import GoldLinks, NeighbourLinks, PairLinks, StreamLinks, TaughtBatches
@@ -63,6 +63,7 @@ __all__ = [
     "LabelledBatches",
     "LabelledRows",
     "MemoryCorpus",
+    "MixedBatches",
     "NeighbourLinks",
     "Pair",
     "PairLinks",

@@ -3,7 +3,8 @@
 An epoch is planned for all processes together. Pairs are shuffled into pools, each pool is sorted
 by length and cut into global batches of ``n_ranks * batch_tokens`` target tokens, and process r
 takes rows r, r + n_ranks, ... of each. So n processes see in every step exactly what one process
-with n times the budget would.
+with n times the budget would. Mixed batches are cut from the shuffled pairs as they come: where
+nothing is padded they cost no more, and a step that sees all lengths errs less.
 """
 
 from collections.abc import Iterator, Sequence
@@ -143,6 +144,30 @@ def check_share(n: int, what: str, batch_tokens: int, rank: int, n_ranks: int) -
         raise DataError(
             f"{n} {what} cannot be shared by {n_ranks} processes: use at most {n}, or more data."
         )
+
+
+class MixedBatches(Batches):
+    """Batches of all lengths, where the budget counts tokens: a batch holds about so many."""
+
+    def epoch(self, k: int) -> Epoch:
+        """The pairs as they were shuffled, cut into batches of equal load."""
+        order = np.random.default_rng([self.seed % 2**64, k]).permutation(len(self.corpus))
+        budget = self.n_ranks * self.batch_tokens
+        loads = self._target[order] / budget, self._source[order] / (MOST_SOURCE * budget)
+        ends = _even(np.maximum(*loads), self.n_ranks)
+        return Epoch(order, np.r_[0, ends], np.arange(len(ends)), self.rank, self.n_ranks)
+
+
+def _even(load: npt.NDArray[np.float64], n_ranks: int) -> Rows:
+    """Where batches of about equal load end, each with a row for every process."""
+    total = np.cumsum(load)
+    n = max(1, min(round(float(total[-1])), len(load) // n_ranks))
+    least = n_ranks * np.arange(1, n + 1)
+    even = np.searchsorted(total, total[-1] * np.arange(1, n + 1) / n) + 1
+    even = np.maximum.accumulate(even - least) + least
+    ends: Rows = np.minimum(np.maximum(even, least), len(load) - least[::-1] + n_ranks)
+    ends[-1] = len(load)
+    return ends
 
 
 def _cut(source: Lengths, target: Lengths, budget: int, n_ranks: int) -> Rows:

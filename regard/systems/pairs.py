@@ -13,6 +13,7 @@ from regard.data import (
     Batches,
     Corpus,
     GoldLinks,
+    MixedBatches,
     Plan,
     PreparedCorpus,
     Spec,
@@ -32,6 +33,7 @@ from regard.training.tasks import Task, translation
 from regard.training.tokenizers import learned_tokenizers
 from regard.training.validation import Validation
 
+_PLANS = {"by-length": Batches, "mixed": MixedBatches}
 _MOST_JUDGED = 1000  # validation pairs that are decoded; the loss is taken over all
 _MOST_HELD_OUT = 1000
 _FEWEST_HELD_OUT = 4  # pairs of conversations: of fewer than some 200, none
@@ -51,10 +53,10 @@ class PreparedPairs(Prepared):
         return translation
 
     def plan(self, rank: int, n_ranks: int) -> Plan:
-        """Pairs of like length together."""
+        """Pairs of like length together, or of all."""
         training = self.recipe.training
         batch_tokens = known(training.batch_tokens, "training.batch_tokens")
-        return Batches(self.corpus, training.seed, batch_tokens, rank, n_ranks)
+        return _PLANS[training.batches](self.corpus, training.seed, batch_tokens, rank, n_ranks)
 
     def gold(self) -> Sequence[GoldLinks]:
         """The links of the pairs."""

@@ -342,8 +342,8 @@ def test_presets_come_in_the_order_of_their_size() -> None:
     alone = ["gpt-tiny", "gpt-small", "bert-tiny", "bert-small", "bert-classify", "bert-tag"]
     alone += ["parser", "sagan", "ram"]
     captions = ["caption-hard", "caption-soft", "caption-photos"]
-    summaries = ["summary", "summary-long"]
-    special = ["dates", "dialogue", "phrasebook", "dialogue-small", *summaries, *captions]
+    ours = ["summary", "dialogue-small", "summary-long"]
+    special = ["dates", "dialogue", "phrasebook", *ours, *captions]
     assert names == [*sizes, *family, *alone, *special]
     assert sorted(names) == list(preset_names())
     assert all(recipe.purpose for recipe in presets())

@@ -1,10 +1,12 @@
 """Batches: what is in them, how full they are, and the plan of an epoch."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
 
-from regard.data import Batch, Batches, MemoryCorpus, Place, collate
+from regard.data import Batch, Batches, MemoryCorpus, MixedBatches, Place, collate
 from regard.errors import DataError
 
 SMALL = MemoryCorpus([([7, 8, 9], [5]), ([6], [4, 5, 6, 7])])
@@ -90,6 +92,44 @@ def test_two_processes_see_what_one_with_twice_the_budget_sees():
     assert len(one) == len(two[0]) == len(two[1])
     for whole, *shares in zip(one, *two, strict=True):
         assert sorted(np.concatenate(shares)) == sorted(whole)
+        assert [share.tolist() for share in shares] == [whole[0::2].tolist(), whole[1::2].tolist()]
+
+
+@pytest.mark.parametrize("n_ranks", [1, 2, 3])
+@pytest.mark.parametrize("budget", [1, 40, 300, 100_000])
+def test_mixed_batches_hold_about_the_budget_and_every_pair_once(budget: int, n_ranks: int):
+    corpus = corpus_of(997)
+    _, target = corpus.lengths()
+    epoch = MixedBatches(corpus, 3, budget, 0, n_ranks).epoch(0)
+    rows = [epoch.order[start:end] for start, end in itertools.pairwise(epoch.cuts)]
+    assert np.array_equal(np.sort(np.concatenate(rows)), np.arange(997))
+    assert min(map(len, rows)) >= n_ranks
+    longest = int(target.max()) + 1
+    for of_one in rows:
+        n_tokens = int(target[of_one].sum()) + len(of_one)
+        assert len(of_one) <= n_ranks + 1 or n_tokens <= 1.2 * n_ranks * budget + longest
+    if budget == 300:
+        n_tokens = int(target.sum()) + 997
+        assert len(rows) == pytest.approx(n_tokens / (n_ranks * budget), abs=1)
+
+
+def test_mixed_batches_have_all_lengths_and_a_small_one_for_long_sources():
+    corpus = corpus_of(4_000)
+    _, target = corpus.lengths()
+    spread = [target[rows].std() for rows in MixedBatches(corpus, 1, 400).epoch(0)]
+    assert min(spread) > 0.5 * target.std()
+    assert MixedBatches(corpus, 1, 400).epoch(0)[0].tolist() != (
+        MixedBatches(corpus, 1, 400).epoch(1)[0].tolist()
+    )
+    long = MemoryCorpus([([4] * 99, [5])] * 50)
+    assert all(len(rows) <= 2 for rows in MixedBatches(long, 1, 100).epoch(0))
+
+
+def test_two_processes_see_of_mixed_batches_what_one_with_twice_the_budget_sees():
+    corpus = corpus_of(1_503)
+    one = MixedBatches(corpus, seed=5, batch_tokens=400).epoch(2)
+    two = [MixedBatches(corpus, 5, 200, rank, 2).epoch(2) for rank in range(2)]
+    for whole, *shares in zip(one, *two, strict=True):
         assert [share.tolist() for share in shares] == [whole[0::2].tolist(), whole[1::2].tolist()]
 
 
