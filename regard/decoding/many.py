@@ -125,6 +125,8 @@ def _in_order(
         for batch, job in zip(batches, jobs, strict=True)
         for row, (number, _) in enumerate(batch)
     }
+    if should_stop():
+        return
     for number in sorted(place):
         job, row = place[number]
         while not job.done():
