@@ -29,12 +29,15 @@ import torch
 
 from regard.data import MemoryCorpus, collate
 from regard.decoding import Search, SourceLine, search_many
-from regard.engine import Precision, for_decoding
+from regard.engine import Precision, Shortlist, for_decoding
+from regard.engine.panels import PRECISIONS
 from regard.errors import UsageError
 from regard.folder import LoadedModel
 from regard.folder.foreign.ctranslate2_model import tokens_of
 from regard.special import EOS, PAD
 from regard.systems import export_model
+from regard.systems.shortlists import FILE, load_shortlist
+from regard.text import Tokenizer
 
 OURS, YARDSTICK, THEIR_BEST = "regard-1x2", "ctranslate2-1x2", "ctranslate2-2x1"
 _MOST = 256  # tokens of an output, for the others
@@ -71,6 +74,7 @@ class Engine:
     name: str
     what: str
     decode: Decode
+    tokenizer: Tokenizer | None = None  # of the outputs, where it is not the common one
 
 
 def engines(loaded: LoadedModel, folder: Path) -> tuple[list[Engine], dict[str, str]]:
@@ -87,6 +91,13 @@ def engines(loaded: LoadedModel, folder: Path) -> tuple[list[Engine], dict[str, 
         Engine("regard-2x1", "two workers of one thread", regard(loaded, 2, 1)),
         Engine("regard-int8-2x1", "int8, two workers of one thread", regard(loaded, 2, 1, "int8")),
     ]
+    if (loaded.path / FILE).is_file():
+        for kind in PRECISIONS:
+            name = "regard-short-2x1" if kind == "float32" else f"regard-{kind}-short-2x1"
+            decode = regard(loaded, 2, 1, kind, load_shortlist(loaded))
+            found.append(Engine(name, f"{kind}, shortlists, two workers of one thread", decode))
+    else:
+        absent["shortlists"] = f"none: regard shortlist {loaded.path}"
     if "ctranslate2" not in absent:
         fast = export_model(loaded, "ctranslate2", folder / "ctranslate2")
         for name, what, kind, n_workers, n_threads in (
@@ -101,6 +112,25 @@ def engines(loaded: LoadedModel, folder: Path) -> tuple[list[Engine], dict[str, 
     return found, absent
 
 
+def fast_engines(loaded: LoadedModel, texts: list[str]) -> list[Engine]:
+    """Another model, a faster one, with the same sentences in its own tokens."""
+    own = loaded.source_tokenizer.encode_many(texts)
+    lists = [None, *([load_shortlist(loaded)] if (loaded.path / FILE).is_file() else [])]
+    found = []
+    for shortlist in lists:
+        for kind in PRECISIONS:
+            parts = ["regard-fast", *([] if kind == "float32" else [kind])]
+            parts += ["2x1"] if shortlist is None else ["short", "2x1"]
+            decode = regard(loaded, 2, 1, kind, shortlist)
+            what = f"{loaded.recipe.model.shape}, {kind}" + (", shortlists" if shortlist else "")
+            found.append(Engine("-".join(parts), what, _of(own, decode), loaded.target_tokenizer))
+    return found
+
+
+def _of(own: Sources, decode: Decode) -> Decode:
+    return lambda sources, setting: decode(own[: len(sources)], setting)
+
+
 def _missing(name: str) -> str | None:
     try:
         importlib.import_module(name)
@@ -110,10 +140,14 @@ def _missing(name: str) -> str | None:
 
 
 def regard(
-    loaded: LoadedModel, n_workers: int, n_threads: int, precision: Precision = "float32"
+    loaded: LoadedModel,
+    n_workers: int,
+    n_threads: int,
+    precision: Precision = "float32",
+    shortlist: Shortlist | None = None,
 ) -> Decode:
     """Regard's own searches, as `regard translate` runs them."""
-    engine = for_decoding(loaded.model.eval().requires_grad_(False), precision)
+    engine = for_decoding(loaded.model.eval().requires_grad_(False), precision, shortlist)
 
     def decode(sources: Sources, setting: Setting) -> list[Output]:
         torch.set_num_threads(n_workers * n_threads)  # which the workers share

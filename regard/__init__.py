@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from regard.api import analogies, evaluate, load, prune, trace, train
+    from regard.api import analogies, evaluate, learn_shortlist, load, prune, trace, train
     from regard.errors import RegardError
 
 try:
@@ -13,9 +13,21 @@ try:
 except PackageNotFoundError:  # run from a source tree that was never installed
     __version__ = "0+unknown"
 
-__all__ = ["RegardError", "__version__", "analogies", "evaluate", "load", "prune", "trace", "train"]
+__all__ = [
+    "RegardError",
+    "__version__",
+    "analogies",
+    "evaluate",
+    "learn_shortlist",
+    "load",
+    "prune",
+    "trace",
+    "train",
+]
 
-_PLACES = dict.fromkeys(("analogies", "evaluate", "load", "prune", "trace", "train"), "regard.api")
+_PLACES = dict.fromkeys(
+    ("analogies", "evaluate", "learn_shortlist", "load", "prune", "trace", "train"), "regard.api"
+)
 _PLACES["RegardError"] = "regard.errors"
 
 

@@ -12,6 +12,7 @@ from regard.systems.opened import OpenedModel, Precision, open_model, trace
 from regard.systems.pruning import prune
 from regard.systems.results import Result
 from regard.systems.runs import run_training
+from regard.systems.shortlists import learn_shortlist
 from regard.systems.training_data import TrainingData, asked_recipe
 from regard.training.events import Event
 
@@ -26,17 +27,19 @@ def load(
     *,
     device: str | torch.device = "cpu",
     precision: Precision = "float32",
+    shortlist: bool = False,
 ) -> OpenedModel:
     """Open a model folder; what it is decides what the model can do.
 
     Several folders of translators are opened as one that lets them vote. With ``int8`` a
-    Transformer or a GPT writes by products of 8-bit integers: faster, and nearly the same.
+    Transformer or a GPT writes by products of 8-bit integers: faster, and nearly the same. With
+    ``shortlist`` a Transformer searches among the likely words that ``learn_shortlist`` has kept.
     """
     if isinstance(folder, str | Path):
-        return open_model(folder, device, precision)
+        return open_model(folder, device, precision, shortlist=shortlist)
     from regard.systems.translation import Translator
 
-    return Translator.open(folder, device=device, precision=precision)
+    return Translator.open(folder, device=device, precision=precision, shortlist=shortlist)
 
 
 def train(
@@ -152,7 +155,7 @@ def analogies(
     return open_model(model).analogies(file, subwords=subwords)
 
 
-__all__ = ["analogies", "evaluate", "load", "prune", "trace", "train"]
+__all__ = ["analogies", "evaluate", "learn_shortlist", "load", "prune", "trace", "train"]
 
 
 def _names(given: Names) -> list[str]:

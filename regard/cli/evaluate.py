@@ -76,6 +76,7 @@ def evaluate(
     device: searching.Device = "auto",
     engine: searching.Engine = None,
     precision: searching.Precision = "float32",
+    shortlist: searching.Shortlist = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure a model, or the output of one: BLEU, chrF, TER, exact match, perplexity."""
@@ -134,6 +135,7 @@ def evaluate(
             max_tokens=max_tokens,
             engine=engine,
             precision=precision,
+            shortlist=shortlist,
         )
         search = searching.beam_of(beam, alpha, penalty)
         return list(opened.outputs(sources, search, batch)), opened

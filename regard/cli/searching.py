@@ -61,6 +61,9 @@ Engine = Annotated[
 Precision = Annotated[
     str, typer.Option(metavar="TYPE", help="Of the numbers multiplied: float32, or int8: faster.")
 ]
+Shortlist = Annotated[
+    bool, typer.Option("--shortlist", help="Search among likely words alone: `regard shortlist`.")
+]
 Ensemble = Annotated[
     list[Path] | None,
     typer.Option(metavar="MODEL", help="Another model that votes with the first; repeatable."),
@@ -76,6 +79,7 @@ def open_translator(
     max_tokens: int,
     engine: str | None = None,
     precision: str = "float32",
+    shortlist: bool = False,
 ) -> "Translator":
     """The model or models, on the device, with the threads and by the engine asked for."""
     from regard.devices import choose_device
@@ -86,7 +90,7 @@ def open_translator(
     if chosen.type == "cpu":
         keep_heap()
     set_threads(threads)
-    if is_another(engine, has_ensemble=bool(ensemble)):
+    if is_another(engine, has_ensemble=bool(ensemble), is_short=shortlist):
         from regard.systems.ctranslate2 import CTranslate2Translator
 
         return CTranslate2Translator.open_engine(
@@ -97,6 +101,7 @@ def open_translator(
         device=chosen,
         max_tokens=max_tokens,
         precision=checked_precision(precision),
+        shortlist=shortlist,
     )
 
 
@@ -108,9 +113,10 @@ def open_writing(
     max_tokens: int,
     engine: str | None = None,
     precision: str = "float32",
+    shortlist: bool = False,
 ) -> "OpenedModel":
     """A model that writes an output for a source, on the device and by the engine asked for."""
-    if is_another(engine, has_ensemble=False):
+    if is_another(engine, has_ensemble=False, is_short=shortlist):
         return open_translator(
             model,
             device=device,
@@ -119,7 +125,8 @@ def open_writing(
             engine=engine,
             precision=precision,
         )
-    return open_any(model, device, threads, precision).with_limit(max_tokens)
+    opened = open_any(model, device, threads, precision, shortlist=shortlist)
+    return opened.with_limit(max_tokens)
 
 
 def open_as(
@@ -133,7 +140,12 @@ def open_as(
 
 
 def open_any(
-    model: Path, device: str, threads: int | None, precision: str = "float32"
+    model: Path,
+    device: str,
+    threads: int | None,
+    precision: str = "float32",
+    *,
+    shortlist: bool = False,
 ) -> "OpenedModel":
     """A model as whatever it is, on the device and with the threads asked for."""
     from regard.devices import choose_device
@@ -141,7 +153,9 @@ def open_any(
     from regard.systems import open_model
 
     set_threads(threads)
-    return open_model(model, choose_device(device), checked_precision(precision))
+    return open_model(
+        model, choose_device(device), checked_precision(precision), shortlist=shortlist
+    )
 
 
 def set_threads(threads: int | None) -> None:
@@ -152,7 +166,7 @@ def set_threads(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
-def is_another(engine: str | None, *, has_ensemble: bool) -> bool:
+def is_another(engine: str | None, *, has_ensemble: bool, is_short: bool = False) -> bool:
     """Whether another engine searches, if what is said of it fits together."""
     from regard.errors import UsageError
 
@@ -163,6 +177,10 @@ def is_another(engine: str | None, *, has_ensemble: bool) -> bool:
     if engine is not None and has_ensemble:
         raise UsageError(
             "CTranslate2 searches with one model, and --ensemble names more: leave out one of them"
+        )
+    if engine is not None and is_short:
+        raise UsageError(
+            "--shortlist is for Regard's own search, not for CTranslate2: leave out one of them"
         )
     return engine is not None
 

@@ -66,6 +66,7 @@ def serve(
     batch: searching.Batch = 64,
     engine: searching.Engine = None,
     precision: searching.Precision = "float32",
+    shortlist: searching.Shortlist = False,
     threads: searching.Threads = None,
     device: searching.Device = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Log only what goes wrong.")] = False,
@@ -115,7 +116,7 @@ def serve(
     if chosen.type == "cpu":
         keep_heap()
     searching.set_threads(threads)
-    searching.is_another(engine, has_ensemble=False)
+    searching.is_another(engine, has_ensemble=False, is_short=shortlist)
     catalogue = open_models(
         models or [],
         languages=told,
@@ -123,6 +124,7 @@ def serve(
         max_tokens=max_tokens,
         engine=engine,
         precision=precision,
+        shortlist=shortlist,
         roots=runs or [],
     )
     server = Server(create_app(catalogue, settings), settings)

@@ -50,6 +50,7 @@ def translate(
     ensemble: searching.Ensemble = None,
     engine: searching.Engine = None,
     precision: searching.Precision = "float32",
+    shortlist: searching.Shortlist = False,
     alignments: Annotated[
         bool, typer.Option("--alignments", help="Add which word came from which: ||| 0-0 1-2")
     ] = False,
@@ -104,6 +105,7 @@ def translate(
         max_tokens=max_tokens,
         engine=engine,
         precision=precision,
+        shortlist=shortlist,
     )
     writer = Writer(
         translator,

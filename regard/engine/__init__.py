@@ -27,6 +27,7 @@ from regard.engine.native import (
 )
 from regard.engine.norm import add_norm
 from regard.engine.panels import Precision, checked_precision
+from regard.engine.shortlist import Shortlist
 from regard.engine.training import for_training
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "EndNorm",
     "LayerOptions",
     "Precision",
+    "Shortlist",
     "Spans",
     "adam_step",
     "add_norm",

@@ -23,13 +23,14 @@ def serves_beam(asked: BeamQuestion) -> bool:
     return asked.width <= _WIDEST
 
 
-def _told(asked: BeamQuestion) -> Any:
+def _told(asked: BeamQuestion, tokens: Int[np.ndarray, "v"] | None) -> Any:
     """Struct that the kernel reads; the caller keeps it."""
     require_fit(asked)
     return _Question(
         *(len(asked.longest), asked.width, asked.n_best, asked.most, asked.least),
         *(asked.no_repeat, asked.prefixes.shape[1], asked.padding, asked.begin, asked.end),
         *map(_start, (asked.longest, asked.prefixes, asked.penalties)),
+        None if tokens is None else _start(tokens),
     )
 
 
@@ -57,7 +58,7 @@ class _Question(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("n_sources", "width", "n_best", "most", "least")),
         *((name, ctypes.c_int64) for name in ("no_repeat", "n_prefix", "padding", "begin", "end")),
-        *((name, ctypes.c_void_p) for name in ("longest", "prefixes", "penalties")),
+        *((name, ctypes.c_void_p) for name in ("longest", "prefixes", "penalties", "tokens")),
     )
 
 
@@ -67,20 +68,23 @@ def search_beams(
     source: Sequence[Float[Tensor, "M _"]],
     places: Int[Tensor, "B S"],
     asked: BeamQuestion,
+    tokens: Int[np.ndarray, "v"] | None = None,
 ) -> Iterator[Ended]:
     """Sources whose search ended within the last few steps, now and then none: one may give up.
 
     ``source`` is, for each layer, rows of keys and values side by side; source i sees the rows
-    ``places[i]`` that are not below 0. Positions must reach as far as the outputs.
+    ``places[i]`` that are not below 0. Positions must reach as far as the outputs. ``tokens``,
+    ascending, are what the rows of the weights' output are, where they are not all.
     """
     lib = library()
     assert lib is not None
     assert places.dtype == torch.int32
+    assert tokens is None or (tokens.dtype == np.int64 and len(tokens) == weights.n_tokens)
     assert all(one.is_contiguous() for one in (places, *source))
     assert words.positions is None or asked.most <= len(words.positions)
     beams = ctypes.c_void_p(
         lib.k_beams_begin(
-            *(ctypes.byref(one) for one in (weights.stack, words.told, _told(asked))),
+            *(ctypes.byref(one) for one in (weights.stack, words.told, _told(asked, tokens))),
             addresses(source),
             pointer(places),
             count(places.shape[1]),

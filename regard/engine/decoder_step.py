@@ -2,10 +2,11 @@
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 
 from regard.engine.native import addresses, count, native, pointer
@@ -70,6 +71,15 @@ class StackWeights:
     def n_tokens(self) -> int:
         """How many the output chooses from."""
         return 0 if self.output is None else self.output.n_outputs
+
+    def with_tokens(
+        self, output: Float[Tensor, "V D"], tokens: Int[np.ndarray, "v"]
+    ) -> "StackWeights":
+        """The same with an output layer of these tokens alone, whose weight is given."""
+        assert self.output is not None
+        rows = torch.from_numpy(tokens)
+        kept = Panels.of(output.detach()[rows], self.output.precision)
+        return replace(self, output=kept, bias=None if self.bias is None else self.bias[rows])
 
     @cached_property
     def stack(self) -> Any:

@@ -20,6 +20,7 @@ from regard.engine.frozen import reader_weights, stack_weights
 from regard.engine.panels import Precision, checked_precision
 from regard.engine.places import longer_places, taken_rows
 from regard.engine.reading import ReaderWeights, read_sentences
+from regard.engine.shortlist import Shortlist
 from regard.engine.stores import Store
 from regard.engine.training import for_training
 from regard.engine.words import words_of
@@ -31,23 +32,31 @@ from regard.models.transformer import DecoderLayer, EncoderLayer
 from regard.shapes import Float, Int, Tensor
 
 
-def for_decoding(model: Model, precision: Precision = "float32") -> Any:
+def for_decoding(
+    model: Model, precision: Precision = "float32", shortlist: Shortlist | None = None
+) -> Any:
     """What decodes for a model whose weights will not change any more, and is sooner done.
 
     A frozen copy of a Transformer or a GPT where the kernels serve it; of other models, and of
     those that do not write, what :func:`for_training` gives; or the model itself. ``int8`` makes
-    all products those of 8-bit integers, and is refused where there is no frozen copy.
+    all products those of 8-bit integers, and is refused where there is no frozen copy; so is a
+    shortlist, which beams are searched with.
     """
     precision = checked_precision(precision)
     frozen: FrozenTransformer | FrozenGpt | None = None
     if type(model) is Transformer:  # others that are made of it step by themselves
-        frozen = FrozenTransformer.of(model, precision)
+        frozen = FrozenTransformer.of(model, precision, shortlist)
     elif isinstance(model, Gpt):
         frozen = FrozenGpt.of(model, precision)
     if frozen is None and precision != "float32":
         raise UsageError(
             f"{precision} is computed by the C++ kernels, on a CPU, for a standard Transformer or "
             "a GPT, which this is not: leave out the precision"
+        )
+    if shortlist is not None and not isinstance(frozen, FrozenTransformer):
+        raise UsageError(
+            "shortlists are for the C++ kernels, on a CPU, and a standard Transformer, which this "
+            "is not: leave out the shortlist"
         )
     return for_training(model) if frozen is None else frozen
 
@@ -122,12 +131,23 @@ class FrozenTransformer(Frozen):
 
     model: Transformer
 
-    def __init__(self, model: Transformer, weights: StackWeights, reader: ReaderWeights) -> None:
+    def __init__(
+        self,
+        model: Transformer,
+        weights: StackWeights,
+        reader: ReaderWeights,
+        shortlist: Shortlist | None = None,
+    ) -> None:
         super().__init__(model, weights)
-        self._reader = reader
+        self._reader, self._shortlist = reader, shortlist
 
     @classmethod
-    def of(cls, model: Transformer, precision: Precision = "float32") -> "FrozenTransformer | None":
+    def of(
+        cls,
+        model: Transformer,
+        precision: Precision = "float32",
+        shortlist: Shortlist | None = None,
+    ) -> "FrozenTransformer | None":
         """The frozen form of a model; ``None`` where the kernels cannot serve it."""
         layers = [layer for layer in model.decoder.layers if isinstance(layer, DecoderLayer)]
         weights = stack_weights(layers, model.decoder.norm, model.output, precision)
@@ -135,7 +155,7 @@ class FrozenTransformer(Frozen):
         tables = model.encoder.embedding, model.decoder.embedding
         if weights is None or reader is None or not all(words_of(one, 1).can_run for one in tables):
             return None
-        return cls(model, weights, reader)
+        return cls(model, weights, reader, shortlist)
 
     def start(self, source: Int[Tensor, "B S"]) -> Any:
         """Read the source."""
@@ -167,8 +187,11 @@ class FrozenTransformer(Frozen):
             return None
         state = self.start(source)
         rows = [store.memory for store in state.memory]
-        words = words_of(embedding, asked.most)
-        return search_beams(self.weights, words, rows, state.memory_places, asked)
+        words, weights, tokens = words_of(embedding, asked.most), self.weights, None
+        if self._shortlist is not None:
+            tokens = self._shortlist.tokens(source.numpy(), asked.prefixes)
+            weights = weights.with_tokens(self.model.output.weight, tokens)
+        return search_beams(weights, words, rows, state.memory_places, asked, tokens)
 
 
 class FrozenGpt(Frozen):

@@ -81,6 +81,11 @@ class Panels:
         return result
 
     @property
+    def precision(self) -> Precision:
+        """Of its products."""
+        return "float32" if self.scales is None else "int8"
+
+    @property
     def n_bytes(self) -> int:
         """Of memory."""
         return self.numbers.nbytes + (0 if self.scales is None else self.scales.nbytes)

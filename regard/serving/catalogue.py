@@ -130,12 +130,14 @@ def open_models(
     max_tokens: int = 512,
     engine: str | None = None,
     precision: str = "float32",
+    shortlist: bool = False,
     roots: Sequence[Path] = (),
 ) -> Catalogue:
     """Open model folders, each given as PATH or NAME=PATH; a name like zh-en says the languages.
 
-    ``engine`` and ``precision`` are the translators': ``ctranslate2`` searches for them. Folders
-    that are being trained, or were, are shown as runs too; so are all below ``roots``.
+    ``engine``, ``precision`` and ``shortlist`` are the translators': ``ctranslate2`` searches for
+    them. Folders that are being trained, or were, are shown as runs too; so are all below
+    ``roots``.
     """
     told = dict(languages or {})
     models: list[Served[OpenedModel]] = []
@@ -150,7 +152,9 @@ def open_models(
         opened, pair = open_model(path, device), None
         if isinstance(opened, Translator):
             pair = told.pop(name, None) or as_pair(name) or guess_pair(opened.loaded.recipe, path)
-            opened = _bounded(opened, torch.device(device), max_tokens, engine, precision)
+            opened = _bounded(
+                opened, torch.device(device), max_tokens, engine, precision, shortlist
+            )
         models.append(Served(name, opened, pair))
     catalogue = Catalogue(tuple(models), Runs(runs, tuple(roots)))
     if told:
@@ -167,10 +171,11 @@ def _bounded(
     max_tokens: int,
     engine: str | None,
     precision: str,
+    shortlist: bool,
 ) -> Translator:
     if engine is None:
         translator = replace(translator, max_tokens=max_tokens)
-        return translator.with_precision(precision)
+        return translator.with_engine(precision, is_short=shortlist)
     from regard.systems.ctranslate2 import CTranslate2Translator
 
     return CTranslate2Translator.open_engine(

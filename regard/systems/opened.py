@@ -10,7 +10,7 @@ import torch
 from regard.config import NETWORKS
 from regard.decoding import Search
 from regard.engine import Precision as Precision
-from regard.engine import for_decoding
+from regard.engine import Shortlist, for_decoding
 from regard.errors import UsageError, WrongModelError
 from regard.folder import LoadedModel
 from regard.inspection.ablation import Change, Changes, ablated, changes_of
@@ -23,6 +23,7 @@ from regard.shapes import Float, Int, Tensor
 from regard.special import EOS
 from regard.systems.loading import load
 from regard.systems.results import Ablation, Output, Result, Scored
+from regard.systems.shortlists import load_shortlist
 from regard.systems.system import System, load_system, system_of
 from regard.systems.watching import steps, still, watch
 from regard.text import Tokenizer
@@ -45,15 +46,21 @@ Reads = Literal["texts", "pictures", "seeds"]  # what a model is given
 class Engines:
     """What computes in place of the networks of an opened model: chosen once, at the first use."""
 
-    def __init__(self, precision: Precision = "float32") -> None:
+    def __init__(
+        self, precision: Precision = "float32", shortlist: Shortlist | None = None
+    ) -> None:
         self.precision: Precision = precision
+        self.shortlist = shortlist  # of the tokens that outputs are searched among
         self._chosen: dict[int, tuple[Model, Any]] = {}
 
     def of(self, model: Model) -> Any:
         """What computes for a model whose weights do not change any more."""
         found = self._chosen.get(id(model))
         if found is None:  # the model is kept too, so that its number stays its own
-            found = self._chosen[id(model)] = (model, for_decoding(model, self.precision))
+            found = self._chosen[id(model)] = (
+                model,
+                for_decoding(model, self.precision, self.shortlist),
+            )
         return found[1]
 
 
@@ -468,6 +475,8 @@ def open_model(
     model: "str | Path | LoadedModel | OpenedModel",
     device: str | torch.device = "cpu",
     precision: Precision = "float32",
+    *,
+    shortlist: bool = False,
 ) -> OpenedModel:
     """The model as what it does; of a folder, frozen for use."""
     if isinstance(model, OpenedModel):
@@ -475,8 +484,9 @@ def open_model(
     if not isinstance(model, LoadedModel):
         model = load(model, device)
         model.model.eval().requires_grad_(False)
-    opened: OpenedModel = system_of(model.recipe).open(model, engines=Engines(precision))
-    if precision != "float32":
+    kept = load_shortlist(model) if shortlist else None
+    opened: OpenedModel = system_of(model.recipe).open(model, engines=Engines(precision, kept))
+    if precision != "float32" or shortlist:
         _ = opened.engine  # which refuses what cannot be computed so
     return opened
 

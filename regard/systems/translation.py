@@ -29,6 +29,7 @@ from regard.systems.pairs import prepare_pairs
 from regard.systems.request import Request, SearchOptions, chosen_search, spellings
 from regard.systems.results import Output, Result, Scored
 from regard.systems.scoring import pair_losses, token_log_probabilities, windows
+from regard.systems.shortlists import load_shortlist
 from regard.systems.system import PAIRS_ONLY, System, Wording, system_of
 from regard.systems.watching import positions, provenance, steps, watch
 from regard.text import Tokenizer, sentences
@@ -101,6 +102,7 @@ class Translator(OpenedModel):
         device: str | torch.device = "cpu",
         max_tokens: int | None = None,
         precision: Precision = "float32",
+        shortlist: bool = False,
     ) -> Held:
         """Open one model folder, or several that translate together."""
         paths = [folder] if isinstance(folder, str | Path) else folder
@@ -110,13 +112,16 @@ class Translator(OpenedModel):
         translator = cls(first, tuple(others), max_tokens)
         for model in translator.models:
             model.eval().requires_grad_(False)
-        return translator.with_precision(precision)
+        return translator.with_engine(precision, is_short=shortlist)
 
-    def with_precision(self: Held, precision: str) -> Held:
-        """A translator that decodes with products of such numbers."""
-        if precision == self.engines.precision:
-            return self
-        chosen = replace(self, engines=Engines(checked_precision(precision)))
+    def with_engine(self: Held, precision: str = "float32", *, is_short: bool = False) -> Held:
+        """A translator that decodes with products of such numbers, or by its shortlist."""
+        if is_short and self.others:
+            raise UsageError(
+                "a shortlist is of one model, and several vote here: leave out one or the other"
+            )
+        shortlist = load_shortlist(self.loaded) if is_short else None
+        chosen = replace(self, engines=Engines(checked_precision(precision), shortlist))
         _ = chosen.decoders  # which refuse what cannot be computed so
         return chosen
 

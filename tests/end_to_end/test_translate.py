@@ -124,3 +124,12 @@ def test_an_unknown_precision_is_refused() -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("regard: there is no precision 'int4'")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_model_without_a_shortlist_says_so() -> None:
+    done = translate("--shortlist", given="the dog sleeps\n")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"regard: {MODEL} has no shortlist: learn one with")
+    done = translate("--shortlist", "--engine", "ctranslate2", given="the dog sleeps\n")
+    assert done.returncode == 2
+    assert "--shortlist is for Regard's own search" in done.stderr

@@ -49,6 +49,7 @@ def test_the_surface_is_exactly_this() -> None:
         "__version__",
         "analogies",
         "evaluate",
+        "learn_shortlist",
         "load",
         "prune",
         "trace",

@@ -10,6 +10,7 @@ struct Question {  // as beams.py lists it
   i64 padding, begin, end;
   const i64 *longest, *prefixes;  // [n_sources], [n_sources, n_prefix]: padding where an output is free
   const double* penalties;        // [most + 1], by length
+  const i64* tokens;              // [stack.V], ascending: what the rows of the output are, or null: all
 };
 
 using Places = std::vector<int32_t>;
@@ -77,6 +78,12 @@ class Beams {
   std::vector<i64> ids;
   Places places, looked_at;
 
+  i64 token(i64 row) const { return asked.tokens ? asked.tokens[row] : row; }
+
+  i64 row_of(i64 token) const {  // of the output; a token that is none of its rows is never asked for
+    return asked.tokens ? std::lower_bound(asked.tokens, asked.tokens + stack.V, token) - asked.tokens : token;
+  }
+
   i64 k() const { return std::min(asked.width, stack.V); }
 
   void step() {  // one more word a row through the decoder: logits, and the keys and values of the word
@@ -133,20 +140,21 @@ class Beams {
       std::fill(value, value + k(), -INFINITY);
       std::fill(id, id + k(), 0);
       id[0] = forced != asked.padding ? forced : asked.end;
-      value[0] = row[id[0]];
+      value[0] = row[row_of(id[0])];
       return;
     }
-    row[asked.padding] = row[asked.begin] = -INFINITY;
-    if (length <= asked.least) row[asked.end] = -INFINITY;
+    row[row_of(asked.padding)] = row[row_of(asked.begin)] = -INFINITY;
+    if (length <= asked.least) row[row_of(asked.end)] = -INFINITY;
     if (asked.no_repeat) rule_out_repeats(prefix.tokens, row);
     largest(stack.V, k(), row, value, id);
+    for (i64 j = 0; j < k(); ++j) id[j] = token(id[j]);
   }
 
   void rule_out_repeats(const std::vector<i64>& tokens, float* row) const {
     const i64 n = asked.no_repeat;
     for (i64 at = 1; at + n <= i64(tokens.size()); ++at)
       if (std::equal(tokens.begin() + at, tokens.begin() + at + n - 1, tokens.end() - (n - 1)))
-        row[tokens[at + n - 1]] = -INFINITY;
+        row[row_of(tokens[at + n - 1])] = -INFINITY;
   }
 
   void keep(Beam& beam, i64 first) const {

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -11,7 +12,8 @@ from torch import Tensor
 from regard.decoding import Hypothesis, Limits, Search, beam_search, greedy
 from regard.decoding.beam import searched_by_itself
 from regard.decoding.rules import Rules
-from regard.engine import for_decoding, is_native
+from regard.engine import Shortlist, for_decoding, is_native
+from regard.errors import UsageError
 from regard.models import Sizes, Transformer
 
 EOS, N_TOKENS = 3, 40
@@ -98,6 +100,43 @@ def test_the_same_outputs_as_step_by_step(options: dict[str, Any], search: Searc
     alike(beam_search(fast, source, search), beam_search(Stepping(model), source, search))
     best, stepped = greedy(fast, source, search), greedy(Stepping(model), source, search)
     alike([best], [stepped])
+
+
+class Limited(Stepping):
+    """A model to which only some tokens are possible."""
+
+    def __init__(self, model: Transformer, tokens: Tensor) -> None:
+        super().__init__(model)
+        self.whole, self.tokens = model, tokens
+        self.step = self.limited  # type: ignore[method-assign,assignment]
+
+    def limited(self, state: Any, tokens: Tensor) -> tuple[Tensor, Any]:
+        logits, state = self.whole.step(state, tokens)
+        left = torch.full_like(logits, -torch.inf)
+        left[:, self.tokens] = logits[:, self.tokens]
+        return left, state
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+@pytest.mark.parametrize("options", [{}, {"has_output_bias": True, "tie": "none"}])
+def test_a_shortlist_leaves_the_other_tokens_out(options: dict[str, Any], search: Search) -> None:
+    model, source, prefixes = network(**options), sources(3), [(), (39,), ()]
+    search = replace(search, limits=replace(search.limits, most=30))
+    translations = np.array([[one % N_TOKENS, -1] for one in range(7, 7 + 3 * N_TOKENS, 3)])
+    short = Shortlist(N_TOKENS, np.array([0, 2, EOS, 5, 6]), translations)
+    tokens = short.tokens(source.numpy(), np.array([[39], [0], [0]]))
+    assert 8 < len(tokens) < N_TOKENS - 8
+    found = beam_search(for_decoding(model, shortlist=short), source, search, prefixes)
+    alike(found, beam_search(Limited(model, torch.from_numpy(tokens)), source, search, prefixes))
+    written = {token for of in found for one in of for token in one.tokens}
+    assert written <= set(tokens.tolist())
+
+
+def test_a_shortlist_needs_the_kernels() -> None:
+    short = Shortlist(N_TOKENS, np.array([0, 2, EOS]), np.full((N_TOKENS, 1), -1))
+    odd = network(sizes=replace(SIZES, n_heads=4))  # heads 8 wide
+    with pytest.raises(UsageError, match="leave out the shortlist"):
+        for_decoding(odd, shortlist=short)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 12, 40])
