@@ -1,6 +1,9 @@
 """The command `regard`, also as `python -m regard`."""
 
 import sys
+import time
+
+_BEGAN = time.monotonic()  # of a budget, reading the program is a part
 
 
 def main() -> None:
@@ -8,7 +11,7 @@ def main() -> None:
     try:
         from regard.cli import main as run
 
-        run()
+        run(began=_BEGAN)
     except KeyboardInterrupt:
         sys.stderr.write("regard: interrupted\n")
         sys.exit(130)  # as every command that is interrupted

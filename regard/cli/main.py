@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import time
 from collections.abc import Callable
 from typing import Annotated
 
@@ -136,16 +137,16 @@ def regard(
     """Train, run and look inside attention models."""
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and leave with its exit code."""
+def main(arguments: list[str] | None = None, *, began: float | None = None) -> None:
+    """Run the command line and leave with its exit code; it began then, or now."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    sys.exit(_run(arguments))
+    sys.exit(_run(arguments, time.monotonic() if began is None else began))
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], began: float) -> int:
     try:
         _require_utf8(arguments)
-        code = app(arguments, prog_name="regard", standalone_mode=False)
+        code = app(arguments, prog_name="regard", standalone_mode=False, obj=began)
     except RegardError as error:
         if "--traceback" in arguments:
             raise

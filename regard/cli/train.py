@@ -52,6 +52,7 @@ Captions = Annotated[
 
 
 def train(
+    context: typer.Context,
     recipe: Annotated[str, typer.Argument(help="A preset (see `regard recipes`) or a .toml file.")],
     source: Annotated[
         Path | None, typer.Option(help="Sentences to learn from, a line each.")
@@ -159,4 +160,5 @@ def train(
         device=device,
         n_threads=threads,
         writes_tensorboard=tensorboard,
+        began=context.obj,
     )

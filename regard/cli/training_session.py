@@ -25,10 +25,12 @@ def run_session(
     n_threads: int | None,
     writes_tensorboard: bool,
     says_next: bool = True,
+    began: float | None = None,
 ) -> None:
     """Train, or go on training, in this folder until done or interrupted.
 
-    At the end it says what went wrong, and unless something else follows what to type next.
+    At the end it says what went wrong, and unless something else follows what to type next. A
+    budget of time counts from where the command ``began``.
     """
     is_first = os.environ.get("RANK", "0") == "0"
     display = TrainingDisplay(is_silent=not is_first)
@@ -39,7 +41,7 @@ def run_session(
     stop = _Stop()
     with stop, display:
         for event in run_training(
-            recipe, folder, device=device, threads=n_threads, should_stop=stop.is_asked
+            recipe, folder, device=device, threads=n_threads, should_stop=stop.is_asked, began=began
         ):
             stop.can_wait = stop.can_wait or isinstance(event, ModelBuilt)
             for listen in listeners:

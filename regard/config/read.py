@@ -38,7 +38,7 @@ def _finish(values: dict[str, Any], where: str, overrides: Iterable[str]) -> Rec
         changed = _merged(changed, _parse_override(override))
     by_hand = set(_leaves(changed))
     return check(
-        _merged(values, changed),
+        _changed(values, changed),
         lambda key: "" if any(_touches(one, key) for one in by_hand) else f" in {where}",
     )
 
@@ -74,7 +74,7 @@ def _extended(
         )
     base, _ = _with_base(base_name, beside, above)
     # What the base is for, and the base's name, are not what this recipe is for.
-    return _merged({**base, "name": "unnamed", "purpose": ""}, values), where
+    return _changed({**base, "name": "unnamed", "purpose": ""}, values), where
 
 
 def _is_path(name_or_path: str | Path) -> bool:
@@ -131,6 +131,15 @@ def _parse_value(written: str) -> Any:
     except (ValueError, RecursionError):
         return written
     return parsed["value"] if len(parsed) == 1 else written
+
+
+def _changed(recipe: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The recipe with changes: a number of layers alone is that of encoder and decoder."""
+    model, changed = recipe.get("model"), changes.get("model")
+    if isinstance(model, dict) and isinstance(changed, Mapping) and "n_layers" in changed:
+        model = {key: value for key, value in model.items() if key != "n_decoder_layers"}
+        recipe = {**recipe, "model": model}
+    return _merged(recipe, changes)
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

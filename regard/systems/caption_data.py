@@ -17,7 +17,7 @@ from regard.corpora.scenes import is_scene
 from regard.counting import counted
 from regard.data import Account, Batch, Batches, MemoryCorpus, Plan, collate
 from regard.data.captions import Captioned, read_captioned
-from regard.data.features import FeatureFolder
+from regard.data.features import FeatureFolder, Grid
 from regard.data.images import ImageCodec, open_picture
 from regard.decoding import Hypothesis, Search, beam_search, sample
 from regard.errors import DataError
@@ -33,6 +33,7 @@ from regard.systems.picture_sources import (
     compute_features,
     feature_folder,
     feature_shape,
+    foreseen_features,
     section_of,
     source_of,
     stacked,
@@ -91,11 +92,16 @@ class FeatureStore:
     features: FeatureFolder
     keys: tuple[str, ...]
     shape: tuple[int, int, int]
+    has_blanks: bool = False  # zeros for those that a run would compute first
 
     def batch(self, rows: Sequence[int]) -> Float[Tensor, "B Z Y X"]:
         """Some of them, in the order given."""
-        keys = [self.keys[i] for i in rows]
-        return stacked([checked_shape(self.features.read(key), self.shape, key) for key in keys])
+        return stacked([self._read(self.keys[i]) for i in rows])
+
+    def _read(self, key: str) -> Grid:
+        if self.has_blanks and key not in self.features:
+            return np.zeros(self.shape, np.float16)
+        return checked_shape(self.features.read(key), self.shape, key)
 
 
 @dataclass(frozen=True)
@@ -248,7 +254,7 @@ class PreparedCaptions(Prepared):
 
 def prepare_captions(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> Prepared:
     """All that a run needs, without telling how far it is."""
-    steps = captions_in_steps(recipe, folder, n_processes)
+    steps = captions_in_steps(recipe, folder, n_processes, is_plan=False)
     while True:
         try:
             next(steps)
@@ -257,20 +263,26 @@ def prepare_captions(recipe: Recipe, folder: Path, *, n_processes: int = 1) -> P
             return prepared
 
 
-def captions_in_steps(recipe: Recipe, folder: Path, n_processes: int) -> Steps:
-    """Read pictures and captions, learn a tokenizer of the captions, keep the pixels on disk."""
+def captions_in_steps(recipe: Recipe, folder: Path, n_processes: int, is_plan: bool) -> Steps:
+    """Read pictures and captions, learn a tokenizer of the captions, keep the pixels on disk.
+
+    For a plan, features that are missing stay so, and zeros stand for them.
+    """
     if not recipe.data.train:
         raise DataError(
             "there is nothing to learn from: name pictures with --images and their captions with "
             "--captions, a file of both with --data FILE (a path, a tab and a caption a line) or "
             "--corpus scenes:en, or in the recipe as data.train"
         )
-    yield from compute_features(recipe, folder)
     learned, held, notes = _read_both(recipe)
+    if is_plan:
+        notes += foreseen_features(recipe, folder)
+    else:
+        yield from compute_features(recipe, folder)
     recipe = _with_features(recipe, folder)
     sides = {"target": lambda: learned.captions}
     tokenizer, *_ = learned_tokenizers(recipe, folder / "training", sides)
-    captioned = yield from _numbered(recipe, folder, learned, tokenizer)
+    captioned = yield from _numbered(recipe, folder, learned, tokenizer, is_plan)
     facts = Facts(
         n_pairs=len(captioned),
         n_target_tokens=int(captioned.captions.lengths()[1].sum()) + len(captioned),
@@ -279,7 +291,7 @@ def captions_in_steps(recipe: Recipe, folder: Path, n_processes: int) -> Steps:
     )
     validation = None
     if held.pictures:
-        measured = yield from _numbered(recipe, folder, held, tokenizer)
+        measured = yield from _numbered(recipe, folder, held, tokenizer, is_plan)
         validation = CaptionValidation(
             measured,
             tuple(one.name for one in held.pictures),
@@ -331,14 +343,14 @@ def _with_features(recipe: Recipe, folder: Path) -> Recipe:
 
 
 def _numbered(
-    recipe: Recipe, folder: Path, captioned: Captioned, tokenizer: Tokenizer
+    recipe: Recipe, folder: Path, captioned: Captioned, tokenizer: Tokenizer, is_plan: bool
 ) -> Generator[Progressed, None, CaptionedCorpus]:
     """Captions as ids, and pictures as the network reads them."""
     pictures: PictureStore
     if section_of(recipe).encoder == "convolutions":
         pictures = yield from _pixel_store(recipe, folder / "training" / "data", captioned)
     else:
-        pictures = _feature_store(recipe, folder, captioned)
+        pictures = _feature_store(recipe, folder, captioned, is_plan=is_plan)
     ids = tokenizer.encode_many(list(captioned.captions))
     counts = [len(one.captions) for one in captioned.pictures]
     return CaptionedCorpus(
@@ -348,13 +360,16 @@ def _numbered(
     )
 
 
-def _feature_store(recipe: Recipe, folder: Path, captioned: Captioned) -> FeatureStore:
+def _feature_store(
+    recipe: Recipe, folder: Path, captioned: Captioned, *, is_plan: bool
+) -> FeatureStore:
     features = FeatureFolder(feature_folder(recipe, folder))
     keys = tuple(one.key for one in captioned.pictures)
+    is_computed = is_plan and section_of(recipe).encoder == "efficientnet-lite0"
     for one in captioned.pictures:
-        if one.key not in features:
+        if one.key not in features and not is_computed:
             features.read(one.name)  # which says that there are none
-    return FeatureStore(features, keys, feature_shape(section_of(recipe)))
+    return FeatureStore(features, keys, feature_shape(section_of(recipe)), is_computed)
 
 
 def _pixel_store(

@@ -1,5 +1,6 @@
 """From pictures to what a captioner reads: pixels, or features of a frozen network."""
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,7 @@ import torch
 
 from regard.config import Recipe
 from regard.config.networks import CaptionerSection
+from regard.counting import counted, duration
 from regard.data.captions import CaptionedPicture, read_captioned
 from regard.data.features import FeatureFolder, Grid, picture_key, read_array, write_features
 from regard.data.images import ImageCodec, Picture, open_picture
@@ -19,6 +21,8 @@ from regard.errors import DataError, MissingExtraError, UsageError
 from regard.models.efficientnet import WIDTH, EfficientNetLite0
 from regard.shapes import Float, Tensor
 from regard.training.events import Progressed
+
+_TIMED = 16  # pictures
 
 Shown = npt.NDArray[np.uint8]  # height × width × 3
 
@@ -182,26 +186,43 @@ def feature_folder(recipe: Recipe, folder: Path) -> Path:
 
 def compute_features(recipe: Recipe, folder: Path) -> Iterator[Progressed]:
     """Let the frozen network see all pictures of a run once; what is there already is used."""
-    if section_of(recipe).encoder != "efficientnet-lite0":
-        return
-    pictures = {
-        one.key: one
-        for specs in (recipe.data.train, recipe.data.valid)
-        for one in read_captioned(specs).pictures
-    }
-    place = feature_folder(recipe, folder)
-    there = FeatureFolder(place)
-    missing = [key for key in pictures if key not in there]
+    missing = _without_features(recipe, folder)
     if not missing:
         return
     source = source_of(recipe)
 
     def encode(keys: Sequence[str]) -> npt.NDArray[np.float16]:
-        found = source.encode([_opened(pictures[key]) for key in keys])
+        found = source.encode([_opened(missing[key]) for key in keys])
         return np.ascontiguousarray(found.permute(0, 2, 3, 1).half().numpy())
 
-    for n_done in write_features(place, missing, encode):
+    for n_done in write_features(feature_folder(recipe, folder), list(missing), encode):
         yield Progressed("features of pictures", n_done, len(missing))
+
+
+def foreseen_features(recipe: Recipe, folder: Path) -> list[str]:
+    """What is to be said of features that a run computes first; a few of them are timed."""
+    missing = list(_without_features(recipe, folder).values())
+    if not missing:
+        return []
+    source, few = source_of(recipe), missing[:_TIMED]
+    began = time.perf_counter()
+    source.encode([_opened(one) for one in few])
+    seconds = (time.perf_counter() - began) * len(missing) / len(few)
+    pictures = counted(len(missing), "picture")
+    return [f"features of {pictures} are computed and kept first, in about {duration(seconds)}"]
+
+
+def _without_features(recipe: Recipe, folder: Path) -> dict[str, CaptionedPicture]:
+    """The pictures of a run that a frozen network has not seen yet."""
+    if section_of(recipe).encoder != "efficientnet-lite0":
+        return {}
+    there = FeatureFolder(feature_folder(recipe, folder))
+    return {
+        one.key: one
+        for specs in (recipe.data.train, recipe.data.valid)
+        for one in read_captioned(specs).pictures
+        if one.key not in there
+    }
 
 
 def _opened(picture: CaptionedPicture) -> Picture:

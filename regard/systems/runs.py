@@ -44,14 +44,17 @@ def run_training(
     device: str = "auto",
     threads: int | None = None,
     should_stop: Callable[[], bool] = lambda: False,
+    began: float | None = None,
 ) -> Iterator[Event]:
     """Train, or go on training, in this folder until done or stopped.
+
+    A budget of time counts from now, or from where it ``began`` by the monotonic clock.
 
     Events come as they happen; the first process alone writes ``metrics.jsonl``. Whoever stops
     asking for them ends the session: what was done since the last checkpoint is lost then, and
     not with ``should_stop``.
     """
-    session = _Session.begin(recipe, device, threads, should_stop)
+    session = _Session.begin(recipe, device, threads, should_stop, began)
     n_ranks = int(os.environ.get("WORLD_SIZE", "1"))
     with joined_ranks(n_ranks, session.device) as ranks:
         keeper = FolderKeeper(folder, ranks, recipe.training.average_last)
@@ -82,7 +85,7 @@ def plan_training(
     session = _Session.begin(recipe, device, threads, lambda: False)
     with tempfile.TemporaryDirectory() as scratch:
         keeper = FolderKeeper(Path(scratch), Ranks())
-        prepared = yield from session.prepared(keeper)
+        prepared = yield from session.prepared(keeper, is_plan=True)
         prepared, budget, speed = session.planned(prepared, keeper, is_measured=True)
         training = prepared.recipe.training
         model = session.built(prepared, is_new=False)
@@ -111,10 +114,15 @@ class _Session:
 
     @classmethod
     def begin(
-        cls, recipe: Recipe, device: str, threads: int | None, should_stop: Callable[[], bool]
+        cls,
+        recipe: Recipe,
+        device: str,
+        threads: int | None,
+        should_stop: Callable[[], bool],
+        began: float | None = None,
     ) -> "_Session":
         """Choose the device and its threads."""
-        began = time.monotonic()
+        began = time.monotonic() if began is None else began
         chosen = choose_device(device)
         if chosen.type == "cpu":
             keep_heap()
@@ -143,12 +151,16 @@ class _Session:
         )
         return replace(self.run_of(prepared, model, keeper), budget=budget)
 
-    def prepared(self, keeper: FolderKeeper) -> Generator[Event, None, Prepared]:
-        """What is learned from, read and encoded."""
+    def prepared(
+        self, keeper: FolderKeeper, *, is_plan: bool = False
+    ) -> Generator[Event, None, Prepared]:
+        """What is learned from, read and encoded; for a plan, without what is computed and kept."""
         yield Preparing(self.recipe.data.train)
         with keeper.ranks.in_turn():
             system, n_ranks = system_of(self.recipe), keeper.ranks.n_ranks
-            prepared = yield from system.preparing(self.recipe, keeper.folder, n_ranks)
+            prepared = yield from system.preparing(
+                self.recipe, keeper.folder, n_ranks, is_plan=is_plan
+            )
         yield DataRead(prepared)
         return prepared
 

@@ -90,15 +90,17 @@ class System:
     data: tuple[str, ...]
     refusals: Mapping[str, str]
     # What ``prepare`` does, telling how far it is, where that takes long.
-    prepare_in_steps: Callable[[Recipe, Path, int], Steps] | None = None
+    prepare_in_steps: Callable[[Recipe, Path, int, bool], Steps] | None = None
     has_own_measures: bool = False  # its evaluation is a table of its own, not BLEU of sentences
     n_read: Callable[[Recipe], float] = lambda recipe: 1.0  # tokens read for each that is counted
 
-    def preparing(self, recipe: Recipe, folder: Path, n_processes: int) -> Steps:
-        """Prepare the data, telling how far it is."""
+    def preparing(
+        self, recipe: Recipe, folder: Path, n_processes: int, *, is_plan: bool = False
+    ) -> Steps:
+        """Prepare the data, telling how far it is; for a plan nothing is computed to be kept."""
         if self.prepare_in_steps is None:
             return self.prepare(recipe, folder, n_processes=n_processes)
-        return (yield from self.prepare_in_steps(recipe, folder, n_processes))
+        return (yield from self.prepare_in_steps(recipe, folder, n_processes, is_plan))
 
     def check_data(self, recipe: str, given: Collection[str]) -> None:
         """Refuse kinds of data that the system does not learn from."""

@@ -7,6 +7,11 @@ import pytest
 from PIL import Image
 
 import regard
+from regard.config import read_recipe
+from regard.models.efficientnet import EfficientNetLite0
+from regard.systems import picture_sources
+from regard.systems.runs import plan_training
+from regard.training.events import DataRead, ModelBuilt, Planned
 from tests.end_to_end.commands import run
 
 SIZES = (
@@ -40,6 +45,25 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = run(["train", "caption-photos", *data, *out, *changes])
     assert done.returncode == 0, done.stderr
     return place
+
+
+def test_a_dry_run_times_features_that_are_missing_and_keeps_none(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picture_sources, "load_efficientnet", lambda: EfficientNetLite0().eval())
+    changes = [*SIZES[1:], "model.size=32", f"data.features={tmp_path / 'kept'}"]
+    recipe = read_recipe("caption-photos", changes)
+    files = f"{place / 'pictures'}|{place / 'captions.token'}"
+    recipe = recipe.model_copy(update={"data": recipe.data.model_copy(update={"train": (files,)})})
+    *_, read, built, planned = plan_training(recipe, tmp_path / "model", device="cpu", threads=1)
+    assert isinstance(read, DataRead)
+    assert "features of 55 pictures are computed and kept first, in about " in str(
+        read.prepared.note
+    )
+    assert isinstance(built, ModelBuilt)
+    assert isinstance(planned, Planned)
+    assert planned.seconds_an_update > 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_picture_is_a_name_or_a_file_of_features(place: Path) -> None:

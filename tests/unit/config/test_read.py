@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from regard.config import NETWORKS, parse_recipe, preset_names, presets, read_recipe, write_recipe
+from regard.config.networks import TransformerSection
 from regard.errors import RecipeError
 
 
@@ -31,6 +32,25 @@ def test_a_file_extends_a_preset(file: Path) -> None:
     recipe = read_recipe("my.toml")
     assert (recipe.model.n_layers, recipe.model.d_model) == (5, 192)
     assert (recipe.name, recipe.purpose) == ("my", "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "shape"),
+    [
+        ([], (4, 2)),
+        (["model.n_layers=6"], (6, 6)),
+        (["model.n_decoder_layers=1"], (4, 1)),
+        (["model.n_decoder_layers=3", "model.n_layers=6"], (6, 3)),
+    ],
+)
+def test_a_number_of_layers_alone_is_of_both_sides(
+    file: Path, changes: list[str], shape: tuple[int, int]
+) -> None:
+    keys = "".join(f"{change}\n" for change in changes)
+    file.write_text(f'extends = "transformer-small"\n{keys}')
+    for recipe in (read_recipe("transformer-small", changes), read_recipe("my.toml")):
+        assert isinstance(recipe.model, TransformerSection)
+        assert (recipe.model.stacks["encoder"], recipe.model.stacks["decoder"]) == shape
 
 
 def test_a_file_extends_a_file_beside_itself(file: Path) -> None:
