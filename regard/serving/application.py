@@ -118,8 +118,9 @@ def _routed(service: Service, metrics: Metrics) -> FastAPI:
 
     @app.get("/health", tags=["service"], responses=PROBLEMS)
     async def health() -> HealthAnswer:
-        """Say that the service is there."""
-        return HealthAnswer()
+        """Say that the service is there, and what computes."""
+        found = (one.opened.kernels for one in service.catalogue.models)
+        return HealthAnswer(kernels=next(filter(None, found), None))
 
     @app.get("/metrics", tags=["service"], response_class=Response, responses=_COUNTS)
     async def counts() -> Response:

@@ -10,7 +10,7 @@ import torch
 from regard.config import NETWORKS
 from regard.decoding import Search
 from regard.engine import Precision as Precision
-from regard.engine import Shortlist, for_decoding
+from regard.engine import Shortlist, for_decoding, instructions
 from regard.errors import UsageError, WrongModelError
 from regard.folder import LoadedModel
 from regard.inspection.ablation import Change, Changes, ablated, changes_of
@@ -109,6 +109,11 @@ class OpenedModel:
     def engine(self) -> Any:
         """What computes for the network where nobody watches: engine's form of it, or itself."""
         return self.engines.of(self.model)
+
+    @property
+    def kernels(self) -> str | None:
+        """The instructions whose C++ kernels compute for it; ``None``: PyTorch alone."""
+        return instructions() if self.device.type == "cpu" else None
 
     @property
     def device(self) -> torch.device:

@@ -299,9 +299,10 @@ export type HeadsAnswer = {
   heads: readonly HeadAnswer[];
 };
 
-/** The service is there. */
+/** The service is there, and its C++ kernels are for these instructions (null: none). */
 export type HealthAnswer = {
   status: "ok";
+  kernels: string | null;
 };
 
 /** One translation. */

@@ -20,13 +20,14 @@ def test_the_list() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line.rstrip() for line in done.stdout.splitlines()]
     assert lines[0].split() == ["recipe", "parameters", "what", "for"]
-    assert [line.split()[0] for line in lines[1:5]] == [
+    assert [line.split()[0] for line in lines[1:6]] == [
         "transformer-tiny",
+        "transformer-fast",
         "transformer-small",
         "transformer-base",
         "transformer-big",
     ]
-    assert lines[3] == (
+    assert lines[4] == (
         "transformer-base       63.1 M  the paper's base model: a million pairs or more, "
         "best on a GPU"
     )

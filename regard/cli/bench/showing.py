@@ -115,7 +115,7 @@ class BenchDisplay(Showing):
         self.say(
             f"Measuring {len(plan.kinds)} kinds of layer: n = {_listed(plan.lengths)} at "
             f"d = {plan.width}{widths}; "
-            f"{counted(plan.rounds, 'round')}, up to {plan.minutes:g} min."
+            f"{counted(plan.rounds, 'round')}, up to {plan.minutes:g} min, by PyTorch alone."
         )
         self.begin(len(plan.points) * plan.rounds)
 

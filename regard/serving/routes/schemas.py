@@ -351,6 +351,7 @@ class InfoAnswer(ServiceAnswer):
 
 
 class HealthAnswer(ServiceAnswer):
-    """The service is there."""
+    """The service is there, and its C++ kernels are for these instructions (null: none)."""
 
     status: Literal["ok"] = "ok"
+    kernels: str | None

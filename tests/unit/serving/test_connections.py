@@ -99,7 +99,7 @@ def test_a_connection_that_is_kept_for_nothing(live: Live, sent: bytes) -> None:
     with connected(live) as line:
         line.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         said = b""
-        while not said.endswith(b'{"status":"ok"}'):
+        while not said.endswith(b"}"):
             said += line.recv(4096)
         if sent:  # between two requests, empty lines are allowed
             trickle(line, sent)

@@ -6,6 +6,7 @@ import httpx
 import pytest
 from libretranslatepy import LibreTranslateAPI
 
+from regard.engine import instructions
 from regard.serving import Bounds, Catalogue, Settings
 from tests.unit.serving.conftest import Live, copier, living
 
@@ -71,7 +72,7 @@ def test_alternatives_and_what_was_detected(client: httpx.Client) -> None:
 
 
 def test_health_and_settings(client: httpx.Client) -> None:
-    assert client.get("/health").json() == {"status": "ok"}
+    assert client.get("/health").json() == {"status": "ok", "kernels": instructions()}
     said = client.get("/frontend/settings").json()
     assert said["charLimit"] == 500
     assert said["keyRequired"] is False
