@@ -291,6 +291,10 @@ class LabelValidation(HeldOut):
         for start in range(0, len(order), _ROWS):
             yield labelled_batch([self.rows[i] for i in order[start : start + _ROWS]]).to(device)
 
+    def predicted(self, batch: Batch) -> Int[Tensor, "N"]:
+        """The labels."""
+        return batch.target[batch.target != NOTHING]
+
     def quality(self, model: Model, should_stop: Callable[[], bool]) -> LabelQuality:
         """Accuracy and F1 of the likeliest labels."""
         assert isinstance(model, Labeller)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 
@@ -101,6 +101,18 @@ class Sample:
     reference: str | None = None  # what the output should be, where that is known
 
 
+@dataclass(frozen=True)
+class Control:
+    """The loss on held-out data of what no model should be worse than.
+
+    ``other sources``: the model itself, given the source of another example; ``frequency``: tokens
+    (or labels) by how often they come, for a model without a source.
+    """
+
+    name: Literal["other sources", "frequency"]
+    loss: float
+
+
 @dataclass(frozen=True, repr=False)
 class Validated:
     """The model was measured on held-out data."""
@@ -114,6 +126,7 @@ class Validated:
     bits_per_character: float | None = None  # of a language model: whatever its tokens are
     # The share of outputs that are one and the same, where references differ more.
     repeated: float | None = None
+    control: Control | None = None
     samples: tuple[Sample, ...] = ()
 
     def __repr__(self) -> str:

@@ -205,6 +205,7 @@ def _validate(
         seconds=progress.seconds,
         bits_per_character=validation.bits_per_character(measured.loss),
         repeated=measured.repeated,
+        control=measured.control,
         samples=measured.samples,
     )
     best, n_stale = (worth, 0) if is_best else (progress.best, progress.n_stale + 1)

@@ -12,13 +12,15 @@ from regard.decoding import Search, SourceLine, search_many
 from regard.engine import for_decoding
 from regard.evaluation import LabelQuality, Quality, judge
 from regard.models import EncoderDecoder, Model
-from regard.special import EOS
+from regard.shapes import Int, Tensor
+from regard.special import EOS, PAD
 from regard.text import Tokenizer
-from regard.training.events import Sample
+from regard.training.events import Control, Sample
 from regard.training.tasks import Task
 
 _ROWS = 64
 _FEWEST_TO_COMPARE = 10  # outputs: of fewer, some are equal by chance
+_CONTROLLED = 4  # one batch in so many is also read with other sources
 
 
 class Stopped(Exception):  # noqa: N818 - nothing is wrong
@@ -32,6 +34,7 @@ class Measured:
     loss: float  # per target token, without label smoothing
     quality: Quality | LabelQuality | None
     repeated: float | None = None  # share of outputs that are one and the same
+    control: Control | None = None
     samples: tuple[Sample, ...] = ()
 
     @property
@@ -67,20 +70,38 @@ class HeldOut:
         model.eval()
         try:
             with torch.inference_mode():
-                loss = self._loss(model, task, should_stop)
+                loss, control = self._losses(model, task, should_stop)
                 measured = self.examine(model, should_stop, decodes, shows_samples)
         finally:
             model.train(was_training)
-        return replace(measured, loss=loss)
+        return replace(measured, loss=loss, control=control)
 
-    def _loss(self, model: Model, task: Task, should_stop: Callable[[], bool]) -> float:
-        total, n_tokens = 0.0, 0
-        for batch in self.batches(next(model.parameters()).device):
+    def _losses(
+        self, model: Model, task: Task, should_stop: Callable[[], bool]
+    ) -> tuple[float, Control | None]:
+        """Of all batches, and of a control: with the sources of other examples, or by frequency."""
+        total, n_tokens, others = 0.0, 0, list[float]()
+        counts: Counter[int] = Counter()
+        reads_sources = isinstance(model, EncoderDecoder)
+        for number, batch in enumerate(self.batches(next(model.parameters()).device)):
             if should_stop():
                 raise Stopped
             loss, n = task(model, batch, 0.0)
             total, n_tokens = total + float(loss), n_tokens + n
-        return total / max(1, n_tokens)
+            if not reads_sources:
+                counts.update(self.predicted(batch).tolist())
+            elif number % _CONTROLLED == 0 and len(batch.target) > 1:
+                other = replace(batch, source=batch.source.roll(1, 0))
+                others.append(float(task(model, other, 0.0)[0] - loss) / n)
+        own = total / max(1, n_tokens)
+        if others:
+            return own, Control("other sources", own + sum(others) / len(others))
+        return own, Control("frequency", _entropy(counts)) if counts else None
+
+    def predicted(self, batch: Batch) -> Int[Tensor, "N"]:
+        """Of a model without a source: the ids it has to find, or such as they are."""
+        ids = batch.target[:, 1:] if batch.target.shape[1] else batch.source
+        return ids[ids != PAD]
 
     def at_most(self, n_judged: int) -> "HeldOut":
         """This with no more outputs to judge than so many, where that is what takes long."""
@@ -145,7 +166,7 @@ class Validation(HeldOut):
             return Measured(math.nan, None, samples=samples)
         written = list(outputs.values())
         quality = judge(written, self.references)
-        return Measured(math.nan, quality, _repeated(written, self.references), samples)
+        return Measured(math.nan, quality, _repeated(written, self.references), samples=samples)
 
     def example(self) -> str | None:
         """The source of the first sample."""
@@ -195,6 +216,11 @@ class Validation(HeldOut):
         order = sorted(range(n_pairs), key=lambda i: (sources[i], targets[i]))
         parts = [order[start : start + _ROWS] for start in range(0, n_pairs, _ROWS)]
         return [(rows, collate(self.corpus, rows).to(device)) for rows in parts]
+
+
+def _entropy(counts: Counter[int]) -> float:
+    whole = counts.total()
+    return -sum(n / whole * math.log(n / whole) for n in counts.values())
 
 
 def _repeated(outputs: Sequence[str], references: Sequence[str]) -> float | None:

@@ -1,5 +1,6 @@
 """What is wrong with a run that ended badly, told from what it has measured."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ Record = Mapping[str, Any]  # of metrics.jsonl
 _NEAR_NOTHING = 1.0  # BLEU: what chance words in common give
 _NEAR_NOTHING_CHRF = 25.0
 _MOST_REPEATED = 0.5
+_LITTLE = 0.1  # nats a token
 _RISEN = 1.05  # times the lowest validation loss
 _RECENT = 10  # records whose training loss is averaged: it is noisy
 
@@ -18,8 +20,28 @@ def find_concerns(records: Sequence[Record]) -> list[str]:
     if not validations:
         return []
     steps = [one for one in records if one["event"] == "stepped" and one.get("loss")]
-    found = (_near_nothing(validations), _repeats(validations), _overfits(validations, steps))
+    said = _near_nothing(validations), _repeats(validations)
+    found = (*said, None if any(said) else _controlled(validations), _overfits(validations, steps))
     return [one for one in found if one is not None]
+
+
+def _controlled(validations: Sequence[Record]) -> str | None:
+    """What is kept is hardly better than what looks at nothing."""
+    best = next((one for one in reversed(validations) if one.get("is_best")), validations[-1])
+    control = best.get("control")
+    if control is None or control["loss"] - best["loss"] >= _LITTLE:
+        return None
+    ours, theirs = (f"{math.exp(min(one['loss'], 700)):.4g}" for one in (best, control))
+    if control["name"] == "frequency":
+        return (
+            f"the model is hardly better than counting (perplexity {ours}; by frequency alone "
+            f"{theirs}): train longer, or give more to learn from."
+        )
+    return (
+        f"the model hardly uses its source (perplexity {ours}; with the source of another example "
+        f"{theirs}): its outputs may read well and say little of what they are given. Train "
+        "longer, or give more examples; a few thousand are often too few."
+    )
 
 
 def _near_nothing(validations: Sequence[Record]) -> str | None:

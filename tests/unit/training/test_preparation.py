@@ -216,6 +216,22 @@ def test_the_validation_loss_is_per_token_without_smoothing() -> None:
     assert measured.perplexity == pytest.approx(np.exp(total / n_tokens), rel=1e-4)
 
 
+def test_the_control_reads_the_sources_of_others() -> None:
+    model, pairs = model_and_pairs()
+    own = Validation(MemoryCorpus(pairs), [], WORDS).measure(model, translation, decodes=False)
+    lengths = [tuple(map(len, pair)) for pair in pairs]
+    order = sorted(range(len(pairs)), key=lengths.__getitem__)
+    others = [(pairs[order[i - 1]][0], pairs[order[i]][1]) for i in range(len(pairs))]
+    moved = Validation(MemoryCorpus(others), [], WORDS).measure(model, translation, decodes=False)
+    assert own.control is not None
+    assert own.control.name == "other sources"
+    assert own.control.loss == pytest.approx(moved.loss, rel=1e-5)
+    assert own.control.loss != pytest.approx(own.loss, rel=1e-5)
+    (one,) = [Validation(MemoryCorpus(pairs[:1]), [], WORDS)]
+    control = one.measure(model, translation, decodes=False).control
+    assert control is None or control.name != "other sources"  # there is no other
+
+
 def test_outputs_are_in_the_order_of_their_references() -> None:
     """Sorted by length to be computed, and put back."""
     model, pairs = model_and_pairs()

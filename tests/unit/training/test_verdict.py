@@ -58,6 +58,23 @@ def test_bleu_near_nothing():
     assert "training.updates" in concern
 
 
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("other sources", ("hardly uses its source", "perplexity 7.389", "example 7.925")),
+        ("frequency", ("hardly better than counting", "perplexity 7.389", "alone 7.925")),
+    ],
+)
+def test_a_model_that_is_hardly_better_than_its_control(name: str, facts: tuple[str, ...]) -> None:
+    control = {"name": name, "loss": 2.07}
+    (concern,) = find_concerns([validated(10, 2.0, SOUND, control=control)])
+    assert all(fact in concern for fact in facts)
+    far = {"name": name, "loss": 2.2}
+    assert find_concerns([validated(10, 2.0, SOUND, control=far)]) == []
+    kept = validated(10, 2.0, SOUND, control=far, is_best=True)
+    assert find_concerns([kept, validated(20, 2.05, SOUND, control=control)]) == []
+
+
 def test_outputs_that_are_the_same():
     (concern,) = find_concerns([validated(10, 4.0, SOUND, repeated=0.62)])
     assert "62%" in concern
