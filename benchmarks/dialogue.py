@@ -33,9 +33,9 @@ from regard.data import Pair, parse_spec, read_pairs
 from regard.data.conversations import read_conversations
 from regard.decoding import Limits, Sampling, Search
 from regard.engine import keep_heap
-from regard.evaluation import distinct, most_frequent
+from regard.evaluation import distinct, judge, most_frequent
 from regard.special import EOS
-from regard.systems import Translator
+from regard.systems import Reranking, Translator
 from regard.text.turns import last_turns, split_turns
 from regard.text.words import split
 
@@ -52,6 +52,7 @@ SETTINGS = (
 )
 LONGEST = 60  # tokens of an answer
 LIMITS = Limits(factor=0.0, extra=LONGEST, most=LONGEST)
+INFORMATION = (0.0, 0.5, 0.8, 0.9, 1.0)
 SEARCHES = {
     "greedy": Search(width=1, limits=LIMITS),
     "beam of 5": Search(width=5, limits=LIMITS),
@@ -151,6 +152,26 @@ def answers(translator: Translator, sources: Sequence[str]) -> Iterator[tuple[st
     for name, search in SEARCHES.items():
         found = translator.translate_each(sources, search)
         yield f"model, {name}", [best[0].text for best in found]
+    for weight in INFORMATION:
+        chosen = Reranking(weight=weight).best(translator, sources, Search(width=1, limits=LIMITS))
+        yield f"best of 20 drawn, information {weight}", [best.text for best in chosen]
+
+
+def judge_choice(translator: Translator, test: list[Pair]) -> None:
+    """Whether what is ranked by is to the point: people's answer among those to others."""
+    n = 10
+    some = Random(2).sample(range(len(test)), min(100, len(test)))
+    right: Counter[float] = Counter()
+    for place in some:
+        others = [test[(place + k * len(test) // n) % len(test)].target for k in range(n)]
+        given = list(translator.score([(test[place].source, one) for one in others]))
+        alone = list(translator.score([("", one) for one in others]))
+        for weight in INFORMATION:
+            worth = Reranking(weight=weight).worth
+            worths = [worth(one, two) for one, two in zip(given, alone, strict=True)]
+            right[weight] += max(range(n), key=worths.__getitem__) == 0
+    rows = [[f"information {one}", f"{right[one]} of {len(some)}"] for one in INFORMATION]
+    print_table([f"the people's answer of {n}", "found"], rows)
 
 
 def judge_answers(translator: Translator, learned: list[Pair], test: list[Pair]) -> None:
@@ -171,11 +192,13 @@ def judge_answers(translator: Translator, learned: list[Pair], test: list[Pair])
                 f"{100 * distinct(cut, 1):.2f} %",
                 f"{100 * distinct(cut, 2):.2f} %",
                 f"{sum(map(len, cut)) / len(cut):.1f}",
+                f"{judge(said, systems[0][1]).chrf:.1f}",
                 f"{100 * sum(one in known for one in said) / len(said):.1f} %",
                 f"{100 * share:.1f} %: {text}",
             ]
         )
-    head = ["answers", "distinct-1", "distinct-2", "words", "known by heart", "the most frequent"]
+    head = ["answers", "distinct-1", "distinct-2", "words", "chrF", "known by heart"]
+    head.append("the most frequent")
     print_table(head, rows)
     for pair in Random(1).sample(test, 5):
         best = next(iter(translator.translate_each([pair.source], SEARCHES["greedy"])))[0]
@@ -232,6 +255,7 @@ def main() -> None:
     held_out = pairs_in(given.folder / f"{given.on}.txt", turns)[: given.most]
     print(f"{len(learned):,} answers learned from, {len(held_out):,} of {given.on} judged")
     judge_probabilities(translator, learned, held_out)
+    judge_choice(translator, held_out)
     judge_answers(translator, learned, held_out)
 
 

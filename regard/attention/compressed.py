@@ -27,11 +27,14 @@ class CompressedAttention(Attention):
     alone, whose value is zero; others do not see that one, so that with stride 1 and an identity
     for a kernel this is full causal attention.
 
+    With ``averages`` a block is the mean of its keys and of its values, and there is no convolution
+    to learn: the control of what the convolution is worth.
+
     When nobody watches, no matrix of scores is formed: training takes memory that grows as n.
     Scores and weights pass their probes as ``B H L 1+M``, the null key first, then M blocks.
     """
 
-    def __init__(self, d_model: int, n_heads: int, *, stride: int) -> None:
+    def __init__(self, d_model: int, n_heads: int, *, stride: int, averages: bool = False) -> None:
         if stride < 1 or n_heads < 1 or d_model % n_heads:
             raise SizeError(
                 f"attention of width {d_model} with {n_heads} heads cannot be compressed by a "
@@ -40,8 +43,9 @@ class CompressedAttention(Attention):
         d_head = d_model // n_heads
         super().__init__(ScaledDot(d_head, d_head, n_heads))
         self.n_heads, self.stride = n_heads, stride
-        self.compress_key = nn.Conv1d(d_model, d_model, stride, stride)
-        self.compress_value = nn.Conv1d(d_model, d_model, stride, stride)
+        self.compress_key, self.compress_value = (
+            None if averages else nn.Conv1d(d_model, d_model, stride, stride) for _ in range(2)
+        )
 
     def forward(  # type: ignore[override]  # the whole matrix of weights is what it does without
         self,
@@ -128,10 +132,13 @@ class CompressedAttention(Attention):
         return context
 
     def _convolved(
-        self, convolution: nn.Conv1d, value: Float[Tensor, "B H L E"]
+        self, convolution: nn.Conv1d | None, value: Float[Tensor, "B H L E"]
     ) -> Float[Tensor, "B H M E"]:
         batch, n_heads, length, width = value.shape
         n_blocks = length // self.stride
+        if convolution is None:
+            whole = value[:, :, : n_blocks * self.stride]
+            return whole.reshape(batch, n_heads, n_blocks, self.stride, width).mean(3)
         # A convolution whose stride is its width is one product of blocks laid end to end.
         blocks = value[:, :, : n_blocks * self.stride].transpose(1, 2)
         blocks = blocks.reshape(batch, n_blocks, self.stride * n_heads * width)

@@ -29,6 +29,18 @@ def chat(
     top_k: searching.TopK = None,
     top_p: searching.TopP = None,
     seed: searching.Seed = 1,
+    candidates: Annotated[
+        int | None,
+        typer.Option(
+            min=2, max=1000, help="Draw so many answers, and give the one that tells most."
+        ),
+    ] = None,
+    information: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="How much an answer that fits everything loses: 0.9 unless given."
+        ),
+    ] = None,
     max_length: Annotated[int, typer.Option(min=1, help="The most tokens of an answer.")] = 100,
     max_tokens: searching.MaxTokens = 512,
     show: Annotated[
@@ -44,7 +56,7 @@ def chat(
     from regard.cli.arriving import lines_of_stdin, typed_lines
     from regard.decoding import Search
     from regard.errors import UsageError
-    from regard.systems import DialogueModel
+    from regard.systems import DialogueModel, Reranking
 
     sampling = None
     if any(choice is not None for choice in (temperature, top_k, top_p)):
@@ -55,11 +67,17 @@ def chat(
             )
         best = "none of --temperature, --top-k and --top-p for the most probable answer"
         sampling = searching.drawn_by(temperature, top_k, top_p, seed, instead=best)
+    if information is not None and candidates is None:
+        raise UsageError("--information chooses among answers: add --candidates 20")
+    if candidates is not None and (beam > 1 or no_repeat):
+        raise UsageError("--candidates are drawn by chance: leave --beam and --no-repeat out")
+    weight = Reranking.weight if information is None else information
+    reranking = None if candidates is None else Reranking(candidates, weight)
     search = Search(
         width=beam, alpha=alpha, penalty=penalty, no_repeat=no_repeat, sampling=sampling
     )
     answering = searching.open_as(DialogueModel, model, device, threads, max_tokens=max_tokens)
-    talk = answering.chat(search, longest=max_length)
+    talk = answering.chat(search, longest=max_length, reranking=reranking)
     searching.write_utf8()
     is_typed = sys.stdin.isatty()
     arriving = (line for burst in lines_of_stdin() for line in burst)

@@ -118,6 +118,7 @@ class CompressedSection(Heads):
     layers: Annotated[str, Field(pattern=r"^[LM]{1,100}$")] = "LMLML"
     block: Places = 256  # places that a local layer sees
     stride: Annotated[int, Field(ge=1, le=4096)] = 3  # places that become one of the memory
+    averages: bool = False  # a block is the mean of its places: a control of the convolution
     source_loss: Annotated[float, Field(ge=0.0)] = 0.0  # of words of the source, beside the target
     copies: bool = False  # words of the source compete with those of the vocabulary
     norm: Literal["pre", "post"] = "pre"

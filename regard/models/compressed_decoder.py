@@ -60,6 +60,7 @@ class CompressedDecoder(EncoderDecoder):
         layers: str = "LMLML",
         block: int = 256,
         stride: int = 3,
+        averages: bool = False,
         source_loss: float = 0.0,
         copies: bool = False,
         padding: int = 0,
@@ -77,7 +78,9 @@ class CompressedDecoder(EncoderDecoder):
         )
         self.layers = nn.ModuleList(
             LongLayer(
-                LocalAttention(sizes, block - 1) if one == "L" else GlobalAttention(sizes, stride),
+                LocalAttention(sizes, block - 1)
+                if one == "L"
+                else GlobalAttention(sizes, stride, averages=averages),
                 sizes,
             )
             for one in layers

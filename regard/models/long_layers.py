@@ -145,8 +145,8 @@ class GlobalAttention(LongAttention):
 
     inner: CompressedAttention
 
-    def __init__(self, sizes: Sizes, stride: int) -> None:
-        inner = CompressedAttention(sizes.d_model, sizes.n_heads, stride=stride)
+    def __init__(self, sizes: Sizes, stride: int, *, averages: bool = False) -> None:
+        inner = CompressedAttention(sizes.d_model, sizes.n_heads, stride=stride, averages=averages)
         super().__init__(sizes.d_model, sizes.n_heads, inner)
 
     def remember(self, read: Cache, lengths: Int[Tensor, "B"]) -> Compressed:

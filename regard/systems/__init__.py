@@ -11,6 +11,7 @@ from regard.systems.looks import Looks, Noted
 from regard.systems.opened import OpenedModel, open_model, trace
 from regard.systems.pruning import Pruning, prune
 from regard.systems.request import Request
+from regard.systems.reranking import Reranking
 from regard.systems.results import Ablation, Output, Result, Scored
 from regard.systems.system import System, build, load_system, prepare, system_of
 from regard.systems.tags import TaggedText, TaggedWord, WordTagger
@@ -33,6 +34,7 @@ __all__ = [
     "Output",
     "Pruning",
     "Request",
+    "Reranking",
     "Result",
     "Scored",
     "System",

@@ -14,9 +14,10 @@ from regard.systems.networks import build_pair_network
 from regard.systems.opened import refusal
 from regard.systems.pairs import prepare_pairs
 from regard.systems.request import SearchOptions, chosen_search
+from regard.systems.reranking import Reranking
 from regard.systems.results import Result, Scored
 from regard.systems.system import NOT_PICTURES, System, Wording
-from regard.systems.translation import Translator
+from regard.systems.translation import Translation, Translator
 from regard.text.given import checked_text, checked_texts
 from regard.text.streaming import StreamedText
 from regard.text.turns import join_turns
@@ -52,6 +53,7 @@ class Chat:
     translator: Translator
     search: Search = GREEDY
     longest: int = LONGEST
+    reranking: Reranking | None = None  # among drawn answers; none: what the search finds
     turns: list[str] = field(default_factory=list)  # of both sides, in their order
     last: Answer | None = None
     n_drawn: int = 0  # answers so far: each has a stream of chance of its own
@@ -66,7 +68,7 @@ class Chat:
         return join_turns(turns)
 
     def answer(self, said: str) -> Iterator[str]:
-        """The answer as it comes, word by word unless a beam decides; then it has been said."""
+        """The answer as it comes, word by word, or at once where a beam or a comparison decides."""
         source = self.read(said)
         ids = self._ids(source)
         if not ids:
@@ -74,8 +76,9 @@ class Chat:
         number, self.n_drawn = self.n_drawn, self.n_drawn + 1
         search = self._with_room()
         tokens: list[int] = []
-        if search.sampling is None and (search.width > 1 or search.no_repeat):
-            ((found, *_),) = self.translator.translate_each([source], search, first=number)
+        is_whole = search.sampling is None and (search.width > 1 or search.no_repeat)
+        if self.reranking is not None or is_whole:
+            found = self._found(source, search, number)
             tokens += self._until_turn(found.tokens)
             text = self.translator.target_tokenizer.decode(tokens).strip()
             yield text
@@ -121,6 +124,11 @@ class Chat:
         limits = Limits(factor=0.0, extra=self.longest, most=self.longest)
         return self.translator.within_positions(replace(self.search, limits=limits))
 
+    def _found(self, source: str, search: Search, number: int) -> Translation:
+        if self.reranking is not None:
+            return next(self.reranking.best(self.translator, [source], search, first=number))
+        return next(self.translator.translate_each([source], search, first=number))[0]
+
     def _streamed(self, ids: list[int], search: Search, number: int) -> Iterator[int]:
         found = stream(
             self.translator.decoders[0],
@@ -149,9 +157,15 @@ class DialogueModel(Translator):
         if self.system is not SYSTEM:
             raise WrongModelError(refusal(self.loaded, "answer"))
 
-    def chat(self, search: Search = GREEDY, *, longest: int = LONGEST) -> Chat:
+    def chat(
+        self,
+        search: Search = GREEDY,
+        *,
+        longest: int = LONGEST,
+        reranking: Reranking | None = None,
+    ) -> Chat:
         """Begin a conversation."""
-        return Chat(self, search, longest)
+        return Chat(self, search, longest, reranking)
 
     @overload
     def answer(  # type: ignore[overload-overlap]  # a str iterates too, but is one sentence

@@ -64,6 +64,7 @@ def build_pair_network(model: Network, n_source_tokens: int, n_target_tokens: in
                 layers=model.layers,
                 block=model.block,
                 stride=model.stride,
+                averages=model.averages,
                 source_loss=model.source_loss,
                 copies=model.copies,
             )

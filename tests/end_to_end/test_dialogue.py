@@ -123,7 +123,13 @@ def test_every_line_has_a_line(model: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [["--beam", "3"], ["--temperature", "0.3", "--seed", "7"], ["--no-repeat", "3"]]
+    "options",
+    [
+        ["--beam", "3"],
+        ["--temperature", "0.3", "--seed", "7"],
+        ["--no-repeat", "3"],
+        ["--candidates", "5", "--information", "0.5"],
+    ],
 )
 def test_other_searches_answer_too(model: Path, options: list[str]) -> None:
     done = regard(["chat", str(model), "--threads", "1", "--show", *options], "Hi how are you\n")
@@ -185,6 +191,14 @@ def test_it_is_measured_on_conversations(model: Path, tmp_path: Path) -> None:
             ["chat", "FOLDER", "--beam", "2", "--top-k", "3"],
             "--beam and --no-repeat search for the best, and --temperature, --top-k and --top-p "
             "draw by chance: give one or the other",
+        ),
+        (
+            ["chat", "FOLDER", "--information", "0.5"],
+            "--information chooses among answers: add --candidates 20",
+        ),
+        (
+            ["chat", "FOLDER", "--candidates", "5", "--beam", "2"],
+            "--candidates are drawn by chance: leave --beam and --no-repeat out",
         ),
         (
             ["chat", "FOLDER", "--temperature", "0"],

@@ -10,9 +10,9 @@ from regard.errors import SizeError
 BATCH, HEADS, WIDTH = 2, 3, 4
 
 
-def build(stride: int) -> CompressedAttention:
+def build(stride: int, *, averages: bool = False) -> CompressedAttention:
     torch.manual_seed(stride)
-    return CompressedAttention(HEADS * WIDTH, HEADS, stride=stride).double()
+    return CompressedAttention(HEADS * WIDTH, HEADS, stride=stride, averages=averages).double()
 
 
 def draw(length: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -38,6 +38,7 @@ def test_stride_one_and_an_identity_kernel_are_full_causal_attention(length: int
     attention = build(1)
     with torch.no_grad():
         for convolution in (attention.compress_key, attention.compress_value):
+            assert convolution is not None
             torch.nn.init.dirac_(convolution.weight)
             convolution.bias.zero_()  # type: ignore[union-attr]
     given = draw(length)
@@ -47,6 +48,21 @@ def test_stride_one_and_an_identity_kernel_are_full_causal_attention(length: int
     ours, theirs = (torch.autograd.grad(one.square().sum(), given) for one in (found, full))
     for mine, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(mine, other)
+
+
+@pytest.mark.parametrize(("length", "stride"), [(2, 3), (20, 3), (8, 4)])
+def test_averages_are_a_convolution_whose_kernel_is_the_mean(length: int, stride: int) -> None:
+    attention, averaging = build(stride), build(stride, averages=True)
+    assert not list(averaging.parameters())
+    with torch.no_grad():
+        for convolution in (attention.compress_key, attention.compress_value):
+            assert convolution is not None
+            mean = torch.eye(HEADS * WIDTH)[..., None] / stride
+            convolution.weight.copy_(mean.expand_as(convolution.weight))
+            convolution.bias.zero_()  # type: ignore[union-attr]
+    given = draw(length)
+    torch.testing.assert_close(averaging(*given), attention(*given))
+    torch.testing.assert_close(watched(averaging, *given)[0], averaging(*given))
 
 
 @pytest.mark.parametrize(("length", "stride"), [(1, 3), (2, 3), (3, 3), (20, 3), (31, 4), (8, 9)])

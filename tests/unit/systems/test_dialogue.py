@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from regard.decoding import Sampling, Search
 from regard.errors import UsageError, WrongModelError
 from regard.folder import save
 from regard.special import TURN
-from regard.systems import Chat, DialogueModel, build, open_model
+from regard.systems import Chat, DialogueModel, Reranking, build, open_model
 from regard.text import Words
 
 TINY = ["model.d_model=12", "model.n_heads=3", "model.d_feedforward=20", "model.n_layers=1"]
@@ -30,7 +31,7 @@ def made(path: Path, recipe: Recipe) -> Path:
 
 @pytest.fixture
 def chat(tmp_path: Path) -> Callable[..., Chat]:
-    def begin(search: Search | None = None, **options: int) -> Chat:
+    def begin(search: Search | None = None, **options: Any) -> Chat:
         folder = tmp_path / "model"
         if not folder.exists():
             made(folder, read_recipe("dialogue", TINY))
@@ -97,6 +98,35 @@ def test_each_answer_is_drawn_anew(chat: Callable[..., Chat]) -> None:
     assert len(set(answers)) > 1
     again = chat(drawing, longest=12)
     assert again.say("a b c").text == answers[0]
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
+def test_the_answer_that_tells_most_is_chosen(chat: Callable[..., Chat], weight: float) -> None:
+    """Ranked by log p(answer | said) - λ log p(answer) a token, of those drawn for its number."""
+    drawing = Search(width=1, sampling=Sampling(temperature=2.0))
+    talk = chat(drawing, longest=8, reranking=Reranking(12, weight))
+    answers = [talk.say("a b c"), talk.say("a b")]
+    for number, answer in enumerate(answers):
+        limited = replace(talk._with_room(), n_best=12)
+        (drawn,) = talk.translator.translate_each([answer.source], limited, first=number)
+        worths = {}
+        for one in drawn:
+            given, alone = talk.translator.score_translations(
+                [(answer.source, one.tokens), ("", one.tokens)]
+            )
+            told = given.log_probability - weight * alone.log_probability
+            parts = [one.tokens[i : i + 3] for i in range(len(one.tokens) - 2)]
+            worths[one.tokens] = len(parts) == len(set(parts)), told / (len(one.tokens) + 1)
+        assert len(worths) > 3
+        best = max(worths, key=worths.__getitem__)
+        assert answer.tokens == tuple(talk._until_turn(best))
+    assert chat(drawing, longest=8, reranking=Reranking(12, weight)).say("a b c") == answers[0]
+
+
+@pytest.mark.parametrize("values", [(1, 0.5), (20, -0.1), (20, 1.5), (20, float("nan"))])
+def test_a_choice_among_too_few_is_refused(values: tuple[int, float]) -> None:
+    with pytest.raises(UsageError, match="2 candidates or more"):
+        Reranking(*values)
 
 
 def test_an_answer_holds_no_mark(chat: Callable[..., Chat]) -> None:
