@@ -17,7 +17,7 @@ from regard.engine.energies import energies
 from regard.engine.feedforward import bias_gelu_dropout, bias_relu_dropout
 from regard.engine.layer import EndNorm, LayerOptions, encoder_layers
 from regard.engine.linear import linear
-from regard.engine.memory import keep_heap
+from regard.engine.memory import give_back, keep_heap
 from regard.engine.native import (
     instructions,
     is_native,
@@ -50,6 +50,7 @@ __all__ = [
     "energies",
     "for_decoding",
     "for_training",
+    "give_back",
     "gradient_norm",
     "instructions",
     "is_native",

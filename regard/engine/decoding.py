@@ -23,7 +23,7 @@ from regard.engine.reading import ReaderWeights, read_sentences
 from regard.engine.shortlist import Shortlist
 from regard.engine.stores import Store
 from regard.engine.training import for_training
-from regard.engine.words import words_of
+from regard.engine.words import WordTable, words_of
 from regard.errors import UsageError
 from regard.models import BeamQuestion, Ended, Gpt, Model, Transformer
 from regard.models.gpt import GptState
@@ -166,7 +166,7 @@ class FrozenTransformer(Frozen):
         starts = np.zeros(len(ids) + 1, dtype=np.int32)
         np.cumsum(is_real.sum(1), out=starts[1:])
         places = np.where(is_real, np.cumsum(is_real).reshape(ids.shape) - 1, -1)
-        words = words_of(self.model.encoder.embedding, source.shape[1])
+        words = self._words_of(self.model.encoder.embedding, source.shape[1])
         rows = read_sentences(self._reader, words, torch.from_numpy(ids[is_real]), starts)
         layers = self.model.decoder.layers
         widths = [2 * heads * self.weights.d_head for heads, _ in self.weights.heads]
@@ -179,6 +179,13 @@ class FrozenTransformer(Frozen):
             torch.from_numpy(np.zeros(len(ids), dtype=np.int64)),
         )
 
+    def _words_of(self, embedding: Embedding, n_places: int) -> WordTable:
+        """From the output layer, where it is the table: the memory of one is enough."""
+        panels = self.weights.output
+        is_tied = embedding.weight is self.model.output.weight
+        has_table = is_tied and panels is not None and panels.scales is None
+        return words_of(embedding, n_places, panels if has_table else None)
+
     def beams(self, source: Int[Tensor, "B S"], asked: BeamQuestion) -> Iterator[Ended] | None:
         """A beam search without coming back to Python at every step, where that is possible."""
         embedding = self.model.decoder.embedding
@@ -187,7 +194,7 @@ class FrozenTransformer(Frozen):
             return None
         state = self.start(source)
         rows = [store.memory for store in state.memory]
-        words, weights, tokens = words_of(embedding, asked.most), self.weights, None
+        words, weights, tokens = self._words_of(embedding, asked.most), self.weights, None
         if self._shortlist is not None:
             tokens = self._shortlist.tokens(source.numpy(), asked.prefixes)
             weights = weights.with_tokens(self.model.output.weight, tokens)

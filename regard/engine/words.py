@@ -6,6 +6,7 @@ from typing import Any
 
 from regard.attention import Learned, Sinusoidal
 from regard.engine.native import native, pointer
+from regard.engine.panels import Panels
 from regard.models.sublayers import Embedding
 from regard.shapes import Float, Tensor
 
@@ -17,6 +18,7 @@ class _Words(ctypes.Structure):
         ("table", ctypes.c_void_p),
         ("positions", ctypes.c_void_p),
         ("scale", ctypes.c_float),
+        ("packed", ctypes.c_int64),
     )
 
 
@@ -27,6 +29,9 @@ class WordTable:
     table: Float[Tensor, "V D"]
     positions: Float[Tensor, "L D"] | None
     scale: float
+    panels: Panels | None = (
+        None  # of an output layer that is the table, too: it is read in its place
+    )
 
     @property
     def can_run(self) -> bool:
@@ -37,11 +42,14 @@ class WordTable:
     @property
     def told(self) -> Any:
         """Where all of it lies; the caller keeps the tables."""
-        return _Words(pointer(self.table), pointer(self.positions), self.scale)
+        panels = self.panels
+        table = self.table if panels is None else panels.numbers
+        n_packed = 0 if panels is None else panels.n_outputs
+        return _Words(pointer(table), pointer(self.positions), self.scale, n_packed)
 
 
-def words_of(embedding: Embedding, n_places: int) -> WordTable:
-    """What embeds tokens at so many places."""
+def words_of(embedding: Embedding, n_places: int, panels: Panels | None = None) -> WordTable:
+    """What embeds tokens at so many places; from panels where they are its table."""
     positions = embedding.positions
     table = positions.prepared(n_places) if isinstance(positions, Sinusoidal | Learned) else None
-    return WordTable(embedding.weight, table, embedding.scale)
+    return WordTable(embedding.weight, table, embedding.scale, panels)

@@ -1,5 +1,6 @@
 """Weights as a safetensors file: each tensor once, under the first of its names."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -49,9 +50,18 @@ def require_sound(path: Path) -> None:
 
 
 def put_into(
-    model: nn.Module, weights: Weights, where: str | Path = "the weights", asking: str = "recipe"
+    model: nn.Module,
+    weights: Weights,
+    where: str | Path = "the weights",
+    asking: str = "recipe",
+    *,
+    adopts: bool = False,
 ) -> None:
-    """Copy weights into a model in place; every name and shape must fit what asks for them."""
+    """Copy weights into a model in place; every name and shape must fit what asks for them.
+
+    One that adopts them holds the tensors given, which may be a file's own pages (on Windows such a
+    file could not be replaced, and they are copied).
+    """
     own = model.state_dict()
     wanted = unique(own)
     # A tied tensor may come under any of its names, or under all of them.
@@ -74,8 +84,16 @@ def put_into(
                 "models, take all from one"
             )
     with torch.no_grad():
+        parameters = dict(model.named_parameters(remove_duplicate=False))
         for name, tensor in weights.items():
-            own[name].copy_(tensor)
+            if adopts and os.name == "posix" and name in parameters and _is_like(tensor, own[name]):
+                parameters[name].data = tensor
+            else:
+                own[name].copy_(tensor)
+
+
+def _is_like(tensor: Tensor, own: Tensor) -> bool:
+    return (tensor.dtype, tensor.device) == (own.dtype, own.device) and tensor.is_contiguous()
 
 
 def unique(weights: nn.Module | Weights) -> dict[str, Tensor]:

@@ -29,6 +29,6 @@ def _load(
     # Building draws first weights that nobody needs; the caller's random numbers stay as they are.
     with torch.random.fork_rng(devices=[]):
         model = build(found.recipe.model, *map(len, tokenizers))
-    put_into(model, read_weights(weights), weights)
+    put_into(model, read_weights(weights), weights, adopts=True)
     model.to(device).eval()
     return LoadedModel(model, found.recipe, *tokenizers, found.path, found.format)

@@ -10,9 +10,10 @@ import torch
 from regard.config import NETWORKS
 from regard.decoding import Search
 from regard.engine import Precision as Precision
-from regard.engine import Shortlist, for_decoding, instructions
+from regard.engine import Shortlist, for_decoding, give_back, instructions
 from regard.errors import UsageError, WrongModelError
 from regard.folder import LoadedModel
+from regard.folder.weights import WEIGHTS
 from regard.inspection.ablation import Change, Changes, ablated, changes_of
 from regard.inspection.head_study.report import HeadReport
 from regard.inspection.heads import HeadLike
@@ -61,6 +62,7 @@ class Engines:
                 model,
                 for_decoding(model, self.precision, self.shortlist),
             )
+            give_back(WEIGHTS)  # of what computes in its place
         return found[1]
 
 

@@ -1,6 +1,6 @@
 // What decoding reads of a decoder, and what it computes of each row of logits.
 #pragma once
-#include "base.h"
+#include "tiles.h"
 
 struct Linear {         // packed (k_pack), or, with scales, as integers (k_pack_int8)
   const void* numbers;  // null: there is none
@@ -29,6 +29,7 @@ struct Stack {  // as decoder_step.py lists it
 struct Words {  // what tokens become, as words.py lists it
   const float *table, *positions;  // positions may be null
   float scale;
+  i64 packed;  // how many words the table has, where it is one of panels (k_pack); 0: row after row
 };
 
 extern "C" {
@@ -44,11 +45,13 @@ void k_decoder_step(const Stack* stack, i64 R, float* const* written, i64 first,
 namespace {
 
 inline void embed(const Words& words, i64 D, i64 token, i64 place, float* out) {
-  const float *word = words.table + token * D, *position = words.positions + place * D;
+  const i64 first = token / PANEL * PANEL, step = words.packed ? std::min(PANEL, up(words.packed, 16) - first) : 1;
+  const float* word = words.table + (words.packed ? first * D + token - first : token * D);
+  const float* position = words.positions + place * D;
   if (words.positions)
-    for (i64 d = 0; d < D; ++d) out[d] = word[d] * words.scale + position[d];
+    for (i64 d = 0; d < D; ++d) out[d] = word[d * step] * words.scale + position[d];
   else
-    for (i64 d = 0; d < D; ++d) out[d] = word[d] * words.scale;
+    for (i64 d = 0; d < D; ++d) out[d] = word[d * step] * words.scale;
 }
 
 inline float log_sum_exp(i64 V, const float* r) {
