@@ -52,7 +52,7 @@ SETTINGS = (
 )
 LONGEST = 60  # tokens of an answer
 LIMITS = Limits(factor=0.0, extra=LONGEST, most=LONGEST)
-INFORMATION = (0.0, 0.5, 0.8, 0.9, 1.0)
+INFORMATION = (0.0, 0.5, 0.9, 0.95, 1.0)
 SEARCHES = {
     "greedy": Search(width=1, limits=LIMITS),
     "beam of 5": Search(width=5, limits=LIMITS),

@@ -38,7 +38,7 @@ def chat(
     information: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="How much an answer that fits everything loses: 0.9 unless given."
+            min=0, max=1, help="How much an answer that fits everything loses: 0.95 unless given."
         ),
     ] = None,
     max_length: Annotated[int, typer.Option(min=1, help="The most tokens of an answer.")] = 100,

@@ -357,7 +357,7 @@ def test_a_file_in_another_encoding(file: Path) -> None:
 
 def test_presets_come_in_the_order_of_their_size() -> None:
     names = [recipe.name for recipe in presets()]
-    sizes = [f"transformer-{size}" for size in ("tiny", "small", "base", "big")]
+    sizes = [f"transformer-{size}" for size in ("tiny", "fast", "small", "base", "big")]
     family = ["universal", "sutskever", "bahdanau", "luong", "ntm", "convolutional"]
     alone = ["gpt-tiny", "gpt-small", "bert-tiny", "bert-small", "bert-classify", "bert-tag"]
     alone += ["parser", "sagan", "ram"]
