@@ -16,68 +16,12 @@ from itertools import pairwise
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch.nn.utils.parametrize import register_parametrization
 
 from regard.attention import Attention, Dot, Site
 from regard.errors import SizeError
 from regard.models.model import Model
+from regard.models.spectral import SpectralNorm, spectral
 from regard.shapes import Float, Int, Tensor
-
-# Singular values lie close together, and one vector would wander among the largest.
-_VECTORS = 8
-_FIRST_PASSES = 25  # so that the first weights are in bounds already
-
-
-class SpectralNorm(nn.Module):
-    """``W / σ(W)`` with σ the largest singular value, by one step of a power method a pass.
-
-    A few vectors U are followed together: ``V ← orthonormal(WᵀU)``, ``U ← orthonormal(WV)``, and σ
-    is the largest singular value of ``WV``, with ``σ = uᵀ W v`` for its gradient. Only U is kept.
-    Neither its length nor its basis counts, and where nothing is learned the step is made all the
-    same: so the norm of averaged weights, with a U that was averaged like them, is theirs.
-    """
-
-    u: Tensor
-
-    def __init__(self, weight: Float[Tensor, "*any"]) -> None:
-        super().__init__()
-        n_rows, n_columns = weight.flatten(1).shape
-        self.register_buffer("u", torch.randn(n_rows, min(_VECTORS, n_rows, n_columns)))
-        with torch.no_grad():
-            for _ in range(_FIRST_PASSES):
-                self(weight)
-
-    def forward(self, weight: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
-        """The weight, of which no vector comes out longer than it went in."""
-        if weight.is_meta:  # parameters are counted, and have no values
-            return weight
-        matrix = weight.flatten(1)
-        with torch.no_grad(), torch.autocast(matrix.device.type, enabled=False):
-            across, _ = _orthonormal(matrix.T @ self.u)
-            product = matrix @ across
-            along, turn = _orthonormal(product)
-            u = F.normalize(product @ turn, dim=0)
-            v = across @ turn
-            if self.training:
-                self.u.copy_(along)
-        return weight / torch.dot(u, torch.mv(matrix, v))
-
-
-def _orthonormal(vectors: Float[Tensor, "N V"]) -> tuple[Float[Tensor, "N V"], Float[Tensor, "V"]]:
-    """The orthonormal vectors nearest to these, and the way in which these are longest.
-
-    ``X (XᵀX)^-½`` (Löwdin 1950) follows X without a jump of sign or order, so it can be averaged.
-    """
-    values, ways = torch.linalg.eigh(vectors.T @ vectors)
-    roots = torch.maximum(values, 1e-10 * values[-1:] + 1e-30).rsqrt()
-    return vectors @ (ways * roots) @ ways.T, ways[:, -1]
-
-
-def spectral(layer: nn.Conv2d | nn.Linear | nn.Embedding) -> nn.Module:
-    """The layer with weights as Glorot draws them, whose spectral norm is 1 from then on."""
-    nn.init.xavier_uniform_(layer.weight)
-    register_parametrization(layer, "weight", SpectralNorm(layer.weight))
-    return layer
 
 
 def _convolution(n_before: int, n_after: int, width: int = 3, stride: int = 1) -> nn.Module:
@@ -116,40 +60,41 @@ class SelfAttention(nn.Module):
 
 
 class ConditionalBatchNorm(nn.Module):
-    """``γ_y (x - μ) / σ + β_y``: batch normalisation whose scale and shift are those of a class."""
+    """``(1 + W_γ c)(x - μ) / σ + W_β c``: its scale and shift are those of a code c.
 
-    def __init__(self, n_channels: int, n_classes: int) -> None:
+    The code is the noise and the class, side by side, so that both are heard at every map and not
+    only at the coarsest (Brock et al. 2019).
+    """
+
+    def __init__(self, n_channels: int, d_code: int) -> None:
         super().__init__()
         self.norm = nn.BatchNorm2d(n_channels, affine=False)
-        self.scale = nn.Embedding(n_classes, n_channels)
-        self.shift = nn.Embedding(n_classes, n_channels)
-        nn.init.ones_(self.scale.weight)
-        nn.init.zeros_(self.shift.weight)
+        self.told = spectral(nn.Linear(d_code, 2 * n_channels, bias=False))
 
     def forward(
-        self, x: Float[Tensor, "B Z Y X"], labels: Int[Tensor, "B"]
+        self, x: Float[Tensor, "B Z Y X"], code: Float[Tensor, "B E"]
     ) -> Float[Tensor, "B Z Y X"]:
-        """Normalise, and scale as the class says."""
-        scale, shift = (table(labels)[:, :, None, None] for table in (self.scale, self.shift))
-        return torch.addcmul(shift, self.norm(x), scale)
+        """Normalise, and scale and shift as the code says."""
+        scale, shift = self.told(code)[:, :, None, None].chunk(2, 1)
+        return torch.addcmul(shift, self.norm(x), 1 + scale)
 
 
 class GeneratorBlock(nn.Module):
     """Twice as high and wide: two convolutions beside a shortcut, each behind norm and ReLU."""
 
-    def __init__(self, n_before: int, n_after: int, n_classes: int) -> None:
+    def __init__(self, n_before: int, n_after: int, d_code: int) -> None:
         super().__init__()
-        self.norms = nn.ModuleList(ConditionalBatchNorm(n, n_classes) for n in (n_before, n_after))
+        self.norms = nn.ModuleList(ConditionalBatchNorm(n, d_code) for n in (n_before, n_after))
         self.first = _convolution(n_before, n_after)
         self.second = _convolution(n_after, n_after)
         self.shortcut = _convolution(n_before, n_after, 1)
 
     def forward(
-        self, x: Float[Tensor, "B Z Y X"], labels: Int[Tensor, "B"]
+        self, x: Float[Tensor, "B Z Y X"], code: Float[Tensor, "B E"]
     ) -> Float[Tensor, "B D Y2 X2"]:
         """Draw it finer."""
-        hidden: Tensor = self.first(F.relu(self.norms[0](x, labels)))
-        hidden = self.second(_doubled(F.relu(self.norms[1](hidden, labels))))
+        hidden: Tensor = self.first(F.relu(self.norms[0](x, code)))
+        hidden = self.second(_doubled(F.relu(self.norms[1](hidden, code))))
         return hidden + _doubled(self.shortcut(x))
 
 
@@ -172,9 +117,11 @@ class Generator(nn.Module):
     ) -> None:
         super().__init__()
         self.coarsest = _coarsest(size, len(channels) - 1)
-        self.first = spectral(nn.Linear(d_noise, channels[0] * self.coarsest[0] * self.coarsest[1]))
+        self.classes = nn.Embedding(n_classes, d_noise)
+        n_first = channels[0] * self.coarsest[0] * self.coarsest[1]
+        self.first = spectral(nn.Linear(2 * d_noise, n_first))
         self.blocks = nn.ModuleList(
-            GeneratorBlock(before, after, n_classes) for before, after in pairwise(channels)
+            GeneratorBlock(before, after, 2 * d_noise) for before, after in pairwise(channels)
         )
         heights = [self.coarsest[0] * 2 ** (n + 1) for n in range(len(self.blocks))]
         self.attending = heights.index(attention) if attention in heights else None
@@ -188,11 +135,12 @@ class Generator(nn.Module):
         self, noise: Float[Tensor, "B E"], labels: Int[Tensor, "B"]
     ) -> Float[Tensor, "B Z Y X"]:
         """Draw a picture, from -1 to 1."""
-        x = self.first(noise).unflatten(1, (-1, *self.coarsest))
+        code = torch.cat([noise, self.classes(labels)], 1)
+        x = self.first(code).unflatten(1, (-1, *self.coarsest))
         # Convolutions of a CPU are far sooner done with the channels of a pixel side by side.
         x = x.contiguous(memory_format=torch.channels_last)
         for n, block in enumerate(self.blocks):
-            x = block(x, labels)
+            x = block(x, code)
             if self.attention is not None and n == self.attending:
                 x = self.attention(x)
         return torch.tanh(self.last(F.relu(self.norm(x))))
@@ -212,12 +160,37 @@ class DiscriminatorBlock(nn.Module):
         """See it coarser."""
         # Pixels are not cut off at 0.
         hidden: Tensor = self.second(F.relu(self.first(x if self.is_first else F.relu(x))))
-        past: Tensor = self.shortcut(F.avg_pool2d(x, 2) if self.halves else x)
+        past: Tensor = self.shortcut(_halved(x) if self.halves else x)
         return hidden + past
 
 
+def _halved(x: Float[Tensor, "B Z Y X"]) -> Float[Tensor, "B Z Y2 X2"]:
+    """The means of 2 × 2 pixels; torch's own pooling takes longer on a processor."""
+    upper, lower = x[:, :, ::2], x[:, :, 1::2]
+    return (upper[..., ::2] + upper[..., 1::2] + lower[..., ::2] + lower[..., 1::2]) / 4
+
+
+def variety(
+    x: Float[Tensor, "B Z Y X"], groups: Int[Tensor, "B"], n_groups: int
+) -> Float[Tensor, "B"]:
+    """How much the pictures of each one's group differ: their standard deviation, averaged.
+
+    Karras et al. (2018) take it of a batch; where classes are told, each has to vary in itself.
+    """
+    flat = x.float().flatten(1)
+    counts = groups.bincount(minlength=n_groups).clamp(min=1)[:, None]
+    nothing = flat.new_zeros(n_groups, flat.shape[1])
+    mean = nothing.index_add(0, groups, flat) / counts
+    square = nothing.index_add(0, groups, (flat - mean[groups]).square()) / counts
+    return (square + 1e-4).sqrt().mean(1)[groups]
+
+
 class Discriminator(nn.Module):
-    """How real a picture of a class is: ``wᵀh + e_yᵀh`` with h the sum over the last map."""
+    """How real a picture of a class is: ``wᵀh + e_yᵀh`` with h the sum over the last map.
+
+    Before the last block it is shown how much the pictures of each class differ, without which a
+    generator that draws one picture a class is found out late.
+    """
 
     def __init__(
         self,
@@ -232,8 +205,11 @@ class Discriminator(nn.Module):
         _coarsest(size, len(channels) - 1)
         widths = [n_colours, *reversed(channels[1:]), channels[0]]
         n_blocks = len(widths) - 1
+        self.n_classes = n_classes
         self.blocks = nn.ModuleList(
-            DiscriminatorBlock(before, after, is_first=n == 0, halves=n < n_blocks - 1)
+            DiscriminatorBlock(
+                before + (n == n_blocks - 1), after, is_first=n == 0, halves=n < n_blocks - 1
+            )
             for n, (before, after) in enumerate(pairwise(widths))
         )
         heights = [size[0] // 2 ** (n + 1) for n in range(n_blocks - 1)]
@@ -245,11 +221,20 @@ class Discriminator(nn.Module):
         self.classes = spectral(nn.Embedding(n_classes, channels[0])) if n_classes > 1 else None
 
     def forward(
-        self, pictures: Float[Tensor, "B Z Y X"], labels: Int[Tensor, "B"]
+        self, pictures: Float[Tensor, "B Z Y X"], labels: Int[Tensor, "B"], n_sets: int = 1
     ) -> Float[Tensor, "B"]:
-        """More for what looks real, less for what looks drawn."""
+        """More for what looks real, less for what looks drawn.
+
+        Of several sets, one after the other and equally large, each is compared with itself alone.
+        """
         x = pictures.contiguous(memory_format=torch.channels_last)
+        sets = torch.arange(n_sets, device=labels.device).repeat_interleave(len(labels) // n_sets)
+        groups = sets * self.n_classes + labels
         for n, block in enumerate(self.blocks):
+            if n == len(self.blocks) - 1:
+                differ = variety(x, groups, n_sets * self.n_classes).to(x.dtype)
+                plane = differ[:, None, None, None].expand(-1, 1, *x.shape[2:])
+                x = torch.cat([x, plane], 1).contiguous(memory_format=torch.channels_last)
             x = block(x)
             if self.attention is not None and n == self.attending:
                 x = self.attention(x)

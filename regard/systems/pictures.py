@@ -336,9 +336,8 @@ def discriminate(model: Model, batch: Batch, smoothing: float) -> tuple[Float[Te
     labels = batch.target[:, 0]
     with torch.no_grad():
         drawn = model.draw(labels)
-    # Together, for no picture's judgement depends on the others.
     pictures = torch.cat([batch.source, drawn.to(batch.source.dtype)])
-    real, fake = model.discriminator(pictures, labels.repeat(2)).float().chunk(2)
+    real, fake = model.discriminator(pictures, labels.repeat(2), n_sets=2).float().chunk(2)
     return hinge_of_discriminator(real, fake), len(batch)
 
 

@@ -12,11 +12,11 @@ from regard.models import Sagan
 from regard.models.sagan import (
     ConditionalBatchNorm,
     SelfAttention,
-    SpectralNorm,
     hinge_of_discriminator,
     hinge_of_generator,
-    spectral,
+    variety,
 )
+from regard.models.spectral import SpectralNorm, spectral
 from regard.training import Updater
 
 
@@ -115,18 +115,17 @@ def test_the_length_of_what_is_kept_does_not_count() -> None:
     torch.testing.assert_close(norm(weight), whole)
 
 
-def test_a_class_has_its_own_scale_and_shift() -> None:
+def test_a_code_tells_scale_and_shift() -> None:
+    torch.manual_seed(5)
     norm = ConditionalBatchNorm(2, 3)
-    with torch.no_grad():
-        norm.scale.weight[1] = torch.tensor([2.0, 3.0])
-        norm.shift.weight[1] = torch.tensor([-1.0, 1.0])
-    x = torch.randn(4, 2, 5, 5)
-    found = norm(x, torch.tensor([0, 1, 1, 2]))
+    x, code = torch.randn(4, 2, 5, 5), torch.randn(4, 3)
+    found = norm(x, code)
     mean, variance = x.mean((0, 2, 3), keepdim=True), x.var((0, 2, 3), keepdim=True, unbiased=False)
     plain = (x - mean) / (variance + 1e-5).sqrt()
-    torch.testing.assert_close(found[0], plain[0])
-    scaled = plain[1] * torch.tensor([2.0, 3.0])[:, None, None]
-    torch.testing.assert_close(found[1], scaled + torch.tensor([-1.0, 1.0])[:, None, None])
+    for row in range(4):
+        scale, shift = (norm.told.weight @ code[row]).chunk(2)
+        expected = plain[row] * (1 + scale)[:, None, None] + shift[:, None, None]
+        torch.testing.assert_close(found[row], expected)
 
 
 def test_hinge_losses() -> None:
@@ -140,23 +139,41 @@ def test_pictures_come_out_as_large_as_was_said_and_depend_on_noise_and_class() 
     drawn = model.draw(torch.tensor([0, 1]), torch.Generator().manual_seed(1))
     assert drawn.shape == (2, 1, 16, 32)
     assert float(drawn.detach().abs().max()) <= 1
-    with torch.no_grad():
-        for part in model.generator.modules():
-            if isinstance(part, ConditionalBatchNorm):
-                part.scale.weight[1] += 0.5
-    again = model.draw(torch.tensor([0, 1]), torch.Generator().manual_seed(1))
-    assert torch.equal(drawn[0], again[0])
-    assert not torch.equal(drawn[1], again[1])
+    other = model.draw(torch.tensor([0, 2]), torch.Generator().manual_seed(1))
+    torch.testing.assert_close(drawn[0], other[0])
+    assert not torch.allclose(drawn[1], other[1], atol=1e-2)
 
 
-def test_a_picture_is_judged_whoever_is_judged_with_it() -> None:
-    model = small().eval()
-    pictures, labels = torch.randn(3, 1, 16, 32), torch.tensor([0, 1, 2])
-    together = model.discriminator(pictures, labels)
-    alone = model.discriminator(pictures[1:2], labels[1:2])
-    torch.testing.assert_close(together[1:2], alone, rtol=1e-4, atol=1e-5)
-    other = model.discriminator(pictures[1:2], labels[2:3])
-    assert not torch.allclose(alone, other)
+def test_noise_and_class_are_heard_at_every_map() -> None:
+    generator = small().eval().generator
+    with torch.no_grad():  # nothing of them comes through the first layer
+        generator.first.parametrizations.weight.original[:, :] = 1e-9
+    one, two = torch.randn(2, 1, 5).unbind()
+    drawn = generator(one, torch.tensor([1]))
+    assert not torch.allclose(drawn, generator(two, torch.tensor([1])), atol=1e-3)
+    assert not torch.allclose(drawn, generator(one, torch.tensor([2])), atol=1e-3)
+
+
+def test_a_picture_is_judged_beside_those_of_its_class_and_set() -> None:
+    judge = small().eval().discriminator
+    pictures, labels = torch.randn(4, 1, 16, 32), torch.tensor([0, 1, 0, 1])
+    together = judge(pictures, labels, n_sets=2)
+    for first in (0, 2):
+        one_set = slice(first, first + 2)
+        alone = judge(pictures[one_set], labels[one_set])
+        torch.testing.assert_close(together[one_set], alone, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(together[1:2], judge(pictures[1:2], labels[1:2]))
+    # In one set, the two of a class differ, and are judged by that too.
+    assert not torch.allclose(judge(pictures, labels)[:1], together[:1], atol=1e-4)
+    assert not torch.allclose(judge(pictures[1:2], torch.tensor([2])), together[1:2])
+
+
+def test_variety_is_the_mean_standard_deviation_of_each_group() -> None:
+    x, groups = torch.randn(5, 2, 3, 4), torch.tensor([1, 0, 1, 1, 3])
+    found = variety(x, groups, 4)
+    spread = (x[[0, 2, 3]].var(0, unbiased=False) + 1e-4).sqrt().mean()
+    torch.testing.assert_close(found[[0, 2, 3]], spread.expand(3))
+    torch.testing.assert_close(found[[1, 4]], torch.full((2,), 0.01))
 
 
 def test_the_generator_is_watched_where_it_attends() -> None:
