@@ -40,12 +40,15 @@ def main() -> None:
     keep_heap()
     print_facts(facts())
     pairs = Batch(_ids(64, 18), _ids(64, 18))
+    few = Batch(_ids(36, 18), _ids(36, 18))
     texts = Batch(_ids(16, 1), _ids(16, 65, is_full=True))
     rows = [
         [
             "an update of transformer-small",
             *_updates("transformer-small", translation, pairs, rounds),
         ],
+        ["the same, 512 tokens", *_updates("transformer-small", translation, few, rounds)],
+        ["transformer-fast, 512 tokens", *_updates("transformer-fast", translation, few, rounds)],
         ["update, gpt-tiny", *_updates("gpt-tiny", language_loss, texts, rounds)],
         ["32 sentences, a beam of 5", *_searches(5, rounds)],
         ["32 sentences, greedy", *_searches(1, rounds)],

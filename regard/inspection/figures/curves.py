@@ -19,6 +19,9 @@ _WIDTH, _HEIGHT, _WAVES = 620.0, 340.0, 110.0
 _MARKERS = (("o", 7.0), ("s", 6.5), ("^", 5.5), ("D", 4.5), ("v", 5.5), ("P", 5.5), ("X", 5.0))
 
 
+_IN_A_ROW = 3
+
+
 @dataclass(frozen=True)
 class Curve:
     """A named line through points (x, y), or points beside the line that was fitted to them."""
@@ -41,13 +44,17 @@ class Plot:
 
 
 def curves(plots: Sequence[Plot], title: str, theme: str = "light") -> DrawnFigure:
-    """Plots side by side; the first curve of each has the same colour, and so on."""
+    """Plots, three in a row; the first curve of each has the same colour, and so on."""
     with styled(theme) as colours:
         from matplotlib.figure import Figure
 
         n = len(plots)
-        figure = Figure(figsize=(7.2 if n == 1 else 5.2 * n, 4.5))
-        for axes, plot in zip(figure.subplots(1, n, squeeze=False)[0], plots, strict=True):
+        n_rows, n_columns = -(-n // _IN_A_ROW), min(n, _IN_A_ROW)
+        figure = Figure(figsize=(7.2 if n == 1 else 5.2 * n_columns, 4.5 * n_rows))
+        places = figure.subplots(n_rows, n_columns, squeeze=False).flat
+        for axes in places[n:]:
+            axes.set_axis_off()
+        for axes, plot in zip(places, plots, strict=False):
             _plot(axes, plot, colours)
             place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if n == 1 else {}
             axes.legend(frameon=False, **place)
