@@ -147,7 +147,7 @@ class ByTime:
         is_far = self._foreseen(share - pace.checked_share) >= every
         is_paid = (progress.seconds - pace.checked) * _CHECKS >= pace.cost
         is_time = is_far and is_paid and share >= _FIRST_CHECK
-        return is_time or self.why_over(progress) is not None
+        return is_time or self.why_over(self.planned(progress)) is not None
 
     def is_saved(self, progress: Progress) -> bool:
         """With every validation, and where the last time is minutes ago."""

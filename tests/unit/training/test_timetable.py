@@ -88,6 +88,14 @@ def test_a_budget_is_kept_however_fast_the_machine_is(kind: str, foreseen: float
     assert 4 <= n_checks <= 12
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_the_last_weights_are_measured_whatever_the_last_updates_took(seed: int) -> None:
+    noise = random.Random(seed)
+    times = ByTime(SECTION, Budget(10.0, 2.0))
+    seconds, _, _ = Simulated(times).run(lambda p: noise.choice([0.2, 0.5, 9.0]), 12.0)
+    assert seconds == pytest.approx(600, rel=0.06)
+
+
 def test_validations_that_take_long_are_few() -> None:
     times = ByTime(SECTION, Budget(10.0, 0.5))
     seconds, shares, n_checks = Simulated(times).run(lambda p: 0.5, 40.0)
