@@ -5,8 +5,9 @@
 
 A Transformer of 2 + 2 layers with 2,000 tokens and random weights, on random sentences: an update
 (forward, back, Adam) counts target tokens, greedy search what it writes, as many as the source has.
-One size grows while the others stay (256 wide, 64 tokens, 16 sentences). One thread, processor
-time, best of the rounds; memory is the peak above what is there before, by the system's own count.
+One size grows while the others stay: 256 wide, 64 tokens, 16 sentences (one where length grows).
+One thread, processor time, best of the rounds; memory is the peak above what is there before, by
+the system's own count.
 """
 
 import argparse
@@ -55,7 +56,8 @@ def main() -> None:
     axes = {"width": options.widths, "length": options.lengths, "batch": options.batches}
     found: dict[str, dict[int, list[Cost]]] = {}
     for axis, values in axes.items():
-        found[axis] = {n: _measured(Size()._replace(**{axis: n})) for n in values}
+        usual = Size(batch=1) if axis == "length" else Size()
+        found[axis] = {n: _measured(usual._replace(**{axis: n})) for n in values}
         heads = [f"{kind}, {unit}" for kind in _KINDS for unit in ("tokens/s", "MB")]
         rows = [
             [f"{n:,}", *(f"{one:,.0f}" for cost in costs for one in cost)]

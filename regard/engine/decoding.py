@@ -6,26 +6,27 @@ at when a search starts, and a search that began watched stays so.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from regard.attention import Learned, Probe
 from regard.engine.beams import search_beams, serves_beam
 from regard.engine.decoder_step import StackWeights, decoder_step
 from regard.engine.embedding import embed
 from regard.engine.frozen import reader_weights, stack_weights
-from regard.engine.panels import Precision, checked_precision
-from regard.engine.places import longer_places, taken_rows
+from regard.engine.panels import Panels, Precision, checked_precision
+from regard.engine.places import longer_places
 from regard.engine.reading import ReaderWeights, read_sentences
 from regard.engine.shortlist import Shortlist
-from regard.engine.stores import Store
+from regard.engine.stores import FrozenCopyingState, FrozenState, Store
 from regard.engine.training import for_training
 from regard.engine.words import WordTable, words_of
 from regard.errors import UsageError
-from regard.models import BeamQuestion, Ended, Gpt, Model, Transformer
+from regard.models import BeamQuestion, CopyingTransformer, Ended, Gpt, Model, Transformer
 from regard.models.gpt import GptState
 from regard.models.sublayers import Embedding
 from regard.models.transformer import DecoderLayer, EncoderLayer
@@ -46,6 +47,8 @@ def for_decoding(
     frozen: FrozenTransformer | FrozenGpt | None = None
     if type(model) is Transformer:  # others that are made of it step by themselves
         frozen = FrozenTransformer.of(model, precision, shortlist)
+    elif type(model) is CopyingTransformer and precision == "float32":
+        frozen = FrozenCopyingTransformer.of_copying(model)
     elif isinstance(model, Gpt):
         frozen = FrozenGpt.of(model, precision)
     if frozen is None and precision != "float32":
@@ -53,35 +56,12 @@ def for_decoding(
             f"{precision} is computed by the C++ kernels, on a CPU, for a standard Transformer or "
             "a GPT, which this is not: leave out the precision"
         )
-    if shortlist is not None and not isinstance(frozen, FrozenTransformer):
+    if shortlist is not None and type(frozen) is not FrozenTransformer:
         raise UsageError(
             "shortlists are for the C++ kernels, on a CPU, and a standard Transformer, which this "
             "is not: leave out the shortlist"
         )
     return for_training(model) if frozen is None else frozen
-
-
-@dataclass(frozen=True)
-class FrozenState:
-    """What decoding remembers: keys and values of every layer, in rows that hypotheses share."""
-
-    written: tuple[Store, ...]
-    places: Int[Tensor, "R T"]  # of the rows written: -1 is none
-    memory: tuple[Store, ...]  # of the source; a decoder alone has none
-    memory_places: Int[Tensor, "R S"] | None
-    lengths: Int[Tensor, "R"]  # words each row has read and written
-    prompted: Float[Tensor, "R V"] | None = None  # logits after a prompt, until writing begins
-
-    def reorder(self, rows: Int[Tensor, "N"]) -> "FrozenState":
-        """Take these rows, in this order."""
-        seen, prompted = self.memory_places, self.prompted
-        return replace(
-            self,
-            places=taken_rows(self.places, rows),
-            memory_places=None if seen is None else taken_rows(seen, rows),
-            lengths=taken_rows(self.lengths, rows),
-            prompted=None if prompted is None else prompted.index_select(0, rows),
-        )
 
 
 class Frozen:
@@ -152,10 +132,15 @@ class FrozenTransformer(Frozen):
         layers = [layer for layer in model.decoder.layers if isinstance(layer, DecoderLayer)]
         weights = stack_weights(layers, model.decoder.norm, model.output, precision)
         reader = reader_weights(model.encoder, layers, precision)
-        tables = model.encoder.embedding, model.decoder.embedding
-        if weights is None or reader is None or not all(words_of(one, 1).can_run for one in tables):
+        if weights is None or reader is None or not cls.can_embed(model):
             return None
         return cls(model, weights, reader, shortlist)
+
+    @staticmethod
+    def can_embed(model: Transformer) -> bool:
+        """Whether the kernels serve its tables of words."""
+        tables = model.encoder.embedding, model.decoder.embedding
+        return all(words_of(one, 1).can_run for one in tables)
 
     def start(self, source: Int[Tensor, "B S"]) -> Any:
         """Read the source."""
@@ -199,6 +184,57 @@ class FrozenTransformer(Frozen):
             tokens = self._shortlist.tokens(source.numpy(), asked.prefixes)
             weights = weights.with_tokens(self.model.output.weight, tokens)
         return search_beams(weights, words, rows, state.memory_places, asked, tokens)
+
+
+class FrozenCopyingTransformer(FrozenTransformer):
+    """Frozen Transformer that can copy: the kernels read and write, its head says what to copy.
+
+    The vectors that the head needs leave the kernels as products with an identity, which are exact.
+    """
+
+    model: CopyingTransformer
+
+    @classmethod
+    def of_copying(cls, model: CopyingTransformer) -> "FrozenCopyingTransformer | None":
+        """The frozen form of a model; ``None`` where the kernels cannot serve it."""
+        layers = [layer for layer in model.decoder.layers if isinstance(layer, DecoderLayer)]
+        width = model.output.in_features
+        same = nn.Linear(width, width, bias=False, device="meta")  # which draws no numbers
+        same.weight = nn.Parameter(torch.eye(width), requires_grad=False)
+        weights = stack_weights(layers, model.decoder.norm, same)
+        reader = reader_weights(model.encoder, layers)
+        if weights is None or reader is None or not cls.can_embed(model):
+            return None
+        memory = Panels.of(same.weight), torch.zeros(width)
+        return cls(model, weights, replace(reader, memories=(*reader.memories, memory)))
+
+    def start(self, source: Int[Tensor, "B S"]) -> Any:
+        """Read the source."""
+        state = super().start(source)
+        if not isinstance(state, FrozenState):
+            return state
+        read = state.memory[-1].memory
+        padded = read.new_zeros(*source.shape, read.shape[1])
+        padded[source != self.model.padding] = read
+        given = self.model.copying.keys(padded, source)
+        return FrozenCopyingState(state, given, torch.arange(len(source)))
+
+    def step(self, state: Any, tokens: Int[Tensor, "R"]) -> tuple[Float[Tensor, "R V"], Any]:
+        """Take one more token a row, and give the logits of the next."""
+        if not isinstance(state, FrozenCopyingState):
+            return self.model.step(state, tokens)
+        hidden, written = super().step(state.written, tokens)
+        is_real = tokens.new_ones(len(tokens), 1).bool()
+        copies = self.model.copying(hidden[:, None], state.given.of(state.rows), is_real)
+        logits = self.model.logits(copies.joined(self.model.output(hidden)))
+        return logits, replace(state, written=written)
+
+    def _words_of(self, embedding: Embedding, n_places: int) -> WordTable:
+        """From the model's table: the kernels' output layer is none."""
+        return words_of(embedding, n_places)
+
+    def beams(self, source: Int[Tensor, "B S"], asked: BeamQuestion) -> None:
+        """Not by itself."""
 
 
 class FrozenGpt(Frozen):

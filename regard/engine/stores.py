@@ -1,8 +1,10 @@
 """Keys and values of frozen layers: rows that hypotheses share, only ever added to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from regard.shapes import Float, Tensor
+from regard.engine.places import taken_rows
+from regard.models.copying import Copyable
+from regard.shapes import Float, Int, Tensor
 
 _ROOM = 1024  # rows of a new store
 
@@ -35,3 +37,39 @@ class Store:
             used = [self.length]
         used[0] = end
         return Store(memory, end, used)
+
+
+@dataclass(frozen=True)
+class FrozenState:
+    """What decoding remembers: keys and values of every layer, in rows that hypotheses share."""
+
+    written: tuple[Store, ...]
+    places: Int[Tensor, "R T"]  # of the rows written: -1 is none
+    memory: tuple[Store, ...]  # of the source; a decoder alone has none
+    memory_places: Int[Tensor, "R S"] | None
+    lengths: Int[Tensor, "R"]  # words each row has read and written
+    prompted: Float[Tensor, "R V"] | None = None  # logits after a prompt, until writing begins
+
+    def reorder(self, rows: Int[Tensor, "N"]) -> "FrozenState":
+        """Take these rows, in this order."""
+        seen, prompted = self.memory_places, self.prompted
+        return replace(
+            self,
+            places=taken_rows(self.places, rows),
+            memory_places=None if seen is None else taken_rows(seen, rows),
+            lengths=taken_rows(self.lengths, rows),
+            prompted=None if prompted is None else prompted.index_select(0, rows),
+        )
+
+
+@dataclass(frozen=True)
+class FrozenCopyingState:
+    """What decoding remembers: what is written, and what can be copied."""
+
+    written: FrozenState
+    given: Copyable
+    rows: Int[Tensor, "R"]  # which of the sources a row copies from
+
+    def reorder(self, rows: Int[Tensor, "N"]) -> "FrozenCopyingState":
+        """Take these rows, in this order."""
+        return replace(self, written=self.written.reorder(rows), rows=taken_rows(self.rows, rows))

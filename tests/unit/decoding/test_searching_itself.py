@@ -13,8 +13,10 @@ from regard.decoding import Hypothesis, Limits, Search, beam_search, greedy
 from regard.decoding.beam import searched_by_itself
 from regard.decoding.rules import Rules
 from regard.engine import Shortlist, for_decoding, is_native
+from regard.engine.decoding import FrozenCopyingTransformer
 from regard.errors import UsageError
-from regard.models import Sizes, Transformer
+from regard.inspection.recording import record
+from regard.models import CopyingTransformer, Sizes, Transformer
 
 EOS, N_TOKENS = 3, 40
 SIZES = Sizes(d_model=32, n_heads=2, d_feedforward=48, dropout=0.0)
@@ -157,6 +159,23 @@ def test_outputs_begin_as_they_must(width: int) -> None:
     alike(found, beam_search(Stepping(model), source, search, prefixes))
     assert found[0][0].tokens[:3] == (5, 6, 7)
     assert found[2][0].tokens == ()
+
+
+@pytest.mark.parametrize("options", [{}, LAYERS["pre-norm"], LAYERS["learned positions"]])
+def test_who_copies_writes_the_same_by_the_kernels(options: dict[str, Any]) -> None:
+    torch.manual_seed(5)
+    chosen = {"sizes": SIZES, "n_layers": 2, "max_length": 64} | options
+    model = CopyingTransformer(N_TOKENS, N_TOKENS, **chosen).eval().requires_grad_(False)
+    model.copying.query.weight.mul_(4.0)
+    fast, source = for_decoding(model), sources()
+    assert type(fast) is FrozenCopyingTransformer
+    limits = Limits(most=20)
+    for search in (Search(width=4, n_best=3, limits=limits), Search(width=1, limits=limits)):
+        found = beam_search(fast, source, search)
+        alike(found, beam_search(Stepping(model), source, search))
+    with record(model, "copying.weights") as recording:
+        alike(beam_search(fast, source, search), found)
+    assert recording.all("copying.weights")
 
 
 def test_a_broken_model_ends() -> None:
