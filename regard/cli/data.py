@@ -12,6 +12,8 @@ from regard.errors import UsageError
 
 CLUTTERED = "cluttered"  # made of pictures that are there, and no corpus of its own
 EMOJI = "emoji"
+GLYPHS = "glyphs"
+_GLYPHS_USUALLY = 20_000
 
 
 def data(
@@ -56,7 +58,9 @@ def data(
     source: Annotated[
         str | None,
         typer.Option(
-            "--from", metavar="DIR", help="Of cluttered and emoji: the pictures it is made of."
+            "--from",
+            metavar="DIR",
+            help="Of cluttered and emoji: the pictures it is made of; of glyphs: fonts.",
         ),
     ] = None,
     canvas: Annotated[
@@ -85,13 +89,21 @@ def data(
             is_forced=force,
         )
         return
-    if corpus == EMOJI:
-        _emoji(source, out, seed, is_forced=force)
-        return
-    if source is not None or pieces is not None:
+    if pieces is not None or (source is not None and corpus not in (EMOJI, GLYPHS)):
         raise UsageError(
-            f"--from is of pictures, regard data {CLUTTERED} or {EMOJI}, and --pieces of the first"
+            f"--from is of pictures, regard data {CLUTTERED}, {EMOJI} or {GLYPHS}, and --pieces of "
+            "the first"
         )
+    if corpus in (EMOJI, GLYPHS):
+        if out is not None and out.exists() and any(out.iterdir()) and not force:
+            raise UsageError(
+                f"{out} is there already: choose another --out, or replace it with --force"
+            )
+        if corpus == EMOJI:
+            _emoji(source, out, seed)
+        else:
+            _glyphs(source, out, size or _GLYPHS_USUALLY, seed)
+        return
     if corpus is None:
         if pair or out or show:
             raise UsageError(f"say which corpus: {', '.join([*CORPORA, *TEXTS])}")
@@ -124,18 +136,28 @@ def data(
     write_files(parts, seed, out, has_annotations=annotations, is_forced=force)
 
 
-def _emoji(source: str | None, out: Path | None, seed: int, *, is_forced: bool) -> None:
+def _emoji(source: str | None, out: Path | None, seed: int) -> None:
     from regard.counting import counted
     from regard.data.emoji import write_emoji
 
     if source is None or out is None:
         raise UsageError("emoji are cut from a sheet: regard data emoji --from DIR --out DIR")
-    if out.exists() and any(out.iterdir()) and not is_forced:
-        raise UsageError(
-            f"{out} is there already: choose another --out, or replace it with --force"
-        )
     for part, n in write_emoji(Path(source), out, seed).items():
         typer.echo(f"{out / part}.tsv: captions of {counted(n, 'picture')}", err=True)
+
+
+def _glyphs(source: str | None, out: Path | None, n: int, seed: int) -> None:
+    from regard.counting import counted
+    from regard.data.glyphs import CHARACTERS, write_glyphs
+
+    if out is None:
+        raise UsageError("say where to write with --out DIR")
+    n_faces = write_glyphs(Path(source) if source else None, out, n, seed)
+    typer.echo(
+        f"{out}: {counted(n, 'picture')} of {len(CHARACTERS)} characters, drawn by "
+        f"{counted(n_faces, 'font')}",
+        err=True,
+    )
 
 
 def _list() -> None:
