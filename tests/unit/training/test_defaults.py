@@ -28,7 +28,7 @@ def test_where_time_is_short_updates_are_small_and_dropout_is_low() -> None:
     _, short = planned(3.0, 1.0)
     assert short.training.batch_tokens == 512
     assert known(short.training.updates, "") > 3 * 60  # a half of the batch in half of the time
-    assert (long.model.dropout, short.model.dropout) == (0.3, 0.0)
+    assert (long.model.dropout, short.model.dropout) == (0.2, 0.0)
 
 
 def test_with_time_enough_an_update_is_as_large_as_the_data_wants() -> None:
