@@ -54,7 +54,7 @@ def test_the_table_says_what_is_stated_and_found() -> None:
     assert re.search(note, done.stdout, re.MULTILINE), done.stdout
     assert done.stderr.startswith(
         "Measuring 4 kinds of layer: n = 4, 8, 12 at d = 2, d = 2, 4, 6 at n = 8; 1 round, "
-        "up to 4 min.\n"
+        "up to 4 min, by "
     )
 
 

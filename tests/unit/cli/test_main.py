@@ -4,6 +4,7 @@ import importlib
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -178,7 +179,8 @@ class TestInterruption:
     def test_is_130_too_while_the_command_is_still_being_read(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        def early() -> None:
+        def early(*, began: float) -> None:
+            assert began <= time.monotonic()
             raise KeyboardInterrupt
 
         monkeypatch.setattr("regard.cli.main", early)
