@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from regard.cli import searching
+from regard.counting import counted
 
 
 def shortlist(
@@ -44,7 +45,7 @@ def shortlist(
     if as_json:
         typer.echo(json.dumps(done.to_dict(), ensure_ascii=False, indent=2))
         return
-    typer.echo(f"{done.path}: learned from {done.n_pairs:,} pairs.")
+    typer.echo(f"{done.path}: learned from {counted(done.n_pairs, 'pair')}.")
     for width, share in done.shares.items():
         search = "greedy search" if width == 1 else f"a beam of {width}"
         typer.echo(
