@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from regard.systems.translation import Translator
 
 FILE = "shortlist.safetensors"
-TRANSLATIONS, ALWAYS = (
-    100,
-    100,
-)  # of each token of a source; most frequent ones that may always come
+TRANSLATIONS = 100  # of each token of a source
+ALWAYS = 100  # most frequent tokens, which may come for every source
 _ITERATIONS = 5
 _MOST = 12_000_000  # pairs of tokens that are counted: what more text would say is known by then
 _CHUNK = 1_000  # pairs that are cut into tokens together
@@ -74,13 +72,13 @@ def learn_shortlist(
         raise UsageError("a shortlist has 1 translation of each token or more")
     plain = Translator.open(model)
     of_recipe = plain.loaded.recipe.data
+    held_out = islice(read_corpus(tuple(valid) or of_recipe.valid), _HELD_OUT)
+    held = [pair.source for pair in held_out]  # first: files that are not there cost no shortlist
     pairs = read_corpus(tuple(data) or of_recipe.train)
     found, n_pairs = _learned(plain.loaded, pairs, translations, always)
     for_decoding(plain.model, shortlist=found)  # which refuses a model that cannot use it
     save_shortlist(plain.loaded.path, found)
     quick = plain.with_engine(is_short=True)
-    held_out = islice(read_corpus(tuple(valid) or of_recipe.valid), _HELD_OUT)
-    held = [pair.source for pair in held_out]
     shares, speeds = {}, {}
     for width in (1, 5) if held else ():
         (one, slow), (other, fast) = (_timed(each, held, width) for each in (plain, quick))

@@ -85,6 +85,10 @@ def test_what_does_not_fit_is_refused(folder: Folder, words: Words, pairs: str) 
     with pytest.raises(UsageError, match="leave out the shortlist"):
         regard.learn_shortlist(folder("odd", tokenizer=words), [pairs])
     regard.learn_shortlist(model, [pairs], [pairs])
+    before = (model / FILE).read_bytes()
+    with pytest.raises(DataError, match="no such file"):
+        regard.learn_shortlist(model, [pairs], ["nowhere.tsv"], translations=1)
+    assert (model / FILE).read_bytes() == before
     with pytest.raises(UsageError, match="several vote"):
         Translator.open([model, model], shortlist=True)
     file = model / FILE
